@@ -1,0 +1,41 @@
+# swamp_library(<folder> DEPENDS ...): the static library of src/<folder>.
+# swamp_tests(<folder>): its *_test.cc files as one GoogleTest program, and its *_fuzz.cc files when fuzzing.
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+add_library(swamp_pch OBJECT "${CMAKE_SOURCE_DIR}/cmake/pch.cc")
+target_include_directories(swamp_pch PRIVATE "${CMAKE_SOURCE_DIR}/src")
+target_link_libraries(swamp_pch PRIVATE nlohmann_json::nlohmann_json fmt::fmt)
+target_precompile_headers(swamp_pch PRIVATE "${CMAKE_SOURCE_DIR}/cmake/pch.h")
+
+function(swamp_library folder)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${folder}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$")
+  add_library(swamp_${folder} STATIC ${sources})
+  target_include_directories(swamp_${folder} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(swamp_${folder} PUBLIC ${ARG_DEPENDS})
+  target_precompile_headers(swamp_${folder} REUSE_FROM swamp_pch)
+endfunction()
+
+function(swamp_tests folder)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc")
+  if(sources)
+    add_executable(${folder}_test ${sources})
+    target_link_libraries(${folder}_test PRIVATE swamp_${folder} ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
+    target_precompile_headers(${folder}_test REUSE_FROM swamp_pch)
+    # PRE_TEST: test lists are read when ctest starts, so that a build doesn't run sanitized programs.
+    gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
+  endif()
+  if(SWAMP_FUZZ)
+    file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${folder}/*_fuzz.cc")
+    foreach(source ${fuzzers})
+      get_filename_component(name "${source}" NAME_WE)
+      add_executable(${name} "${source}")
+      target_link_libraries(${name} PRIVATE swamp_${folder} ${ARG_DEPENDS})
+      target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()

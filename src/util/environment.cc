@@ -1,0 +1,54 @@
+#include "util/environment.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+namespace swamp {
+
+std::optional<std::string> Environment::GetNonEmpty(const std::string& name) const {
+  auto value = Get(name);
+  if (value && value->empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> SystemEnvironment::Get(const std::string& name) const {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing in this program changes the environment.
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+std::filesystem::path SystemEnvironment::WorkingDirectory() const {
+  return std::filesystem::current_path();
+}
+
+std::string SystemEnvironment::HostName() const {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  return name.data();
+}
+
+std::string SystemEnvironment::UserName() const {
+  if (auto name = GetNonEmpty("USER")) return *name;
+  std::vector<char> buffer(4096);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return std::to_string(geteuid());
+}
+
+int SystemEnvironment::ProcessId() const { return getpid(); }
+
+std::optional<std::string> FixedEnvironment::Get(const std::string& name) const {
+  const auto found = variables_.find(name);
+  if (found == variables_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace swamp
