@@ -1,0 +1,164 @@
+#include "datastore/cache.h"
+
+#include <fmt/format.h>
+
+#include "util/clock.h"
+#include "util/digest.h"
+#include "util/log.h"
+#include "util/relative_path.h"
+
+namespace swamp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStateFile = ".datastore-state.db";
+constexpr std::string_view kLockFile = ".datastore-cache.lock";
+constexpr Duration kLockWait = std::chrono::minutes(1);
+
+bool HasTierFiles(Files& files, const fs::path& root) {
+  for (const FolderEntry& entry : files.List(root)) {
+    if (entry.kind != FileKind::kFolder) continue;
+    for (const std::string_view folder : TierFolders()) {
+      if (entry.name == folder && !ListFilesBelow(files, root / entry.name).empty()) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<std::string> Sha256At(Files& files, const fs::path& path) {
+  const auto file = files.Open(path);
+  if (!file) return std::nullopt;
+  return DigestFile(*file, false).sha256;
+}
+
+}  // namespace
+
+bool Expected::Fits(const std::optional<std::string>& sha256) const {
+  switch (kind_) {
+    case Kind::kAbsent:
+      return !sha256;
+    case Kind::kVersion:
+      return sha256 == sha256_;
+    case Kind::kAnything:
+      return true;
+  }
+  return false;
+}
+
+FileDigests DigestFile(const InputFile& file, bool with_md5) {
+  Hasher sha256(Hasher::Kind::kSha256);
+  Hasher md5(Hasher::Kind::kMd5);
+  std::string buffer(256 << 10, '\0');
+  for (std::uint64_t offset = 0;;) {
+    const std::size_t count = file.ReadAt(offset, buffer);
+    const std::string_view piece(buffer.data(), count);
+    sha256.Update(piece);
+    if (with_md5) md5.Update(piece);
+    offset += count;
+    if (count < buffer.size()) break;
+  }
+  return {sha256.FinishHex(), with_md5 ? md5.FinishHex() : std::string()};
+}
+
+Cache::Cache(const Context& context, fs::path root) : root_(std::move(root)), files_(context.files()) {
+  files_.CreateFolders(root_);
+  state_ = std::make_unique<StateDb>(files_, root_ / kStateFile);
+  if (state_->started_empty() && HasTierFiles(files_, root_)) {
+    state_->SetValue("reconcile", "1");
+    context.log().Warn("datastore·cache",
+                       fmt::format("the state of the cache {} was lost; its files are compared with the "
+                                   "datastore before anything is uploaded",
+                                   root_.string()));
+  }
+}
+
+bool Cache::NeedsReconciling() { return state_->Value("reconcile").has_value(); }
+
+void Cache::MarkReconciled() { state_->SetValue("reconcile", ""); }
+
+Cache::Guard Cache::Lock(const Context& context) {
+  auto lock = files_.Lock(context, root_ / kLockFile, kLockWait);
+  if (!lock) {
+    throw UserError("cache_busy", fmt::format("another process has held the cache {} for a minute", root_.string()),
+                    "End that process, then run the command again.");
+  }
+  return Guard(std::move(lock));
+}
+
+std::optional<Cache::LocalFile> Cache::Inspect(const std::string& path, const std::optional<Base>& base) const {
+  const auto file = files_.Open(PathOf(path));
+  if (!file) return std::nullopt;
+  const FileInfo info = file->Info();
+  LocalFile local{info.size, info.mtime_ns, {}};
+  const bool unchanged = base && !base->gone() && base->local_size == info.size &&
+                         base->local_mtime_ns == info.mtime_ns && !path.starts_with("config/");
+  local.sha256 = unchanged ? base->sha256 : DigestFile(*file, false).sha256;
+  return local;
+}
+
+Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path, std::string_view bytes,
+                                 const Expected& expected, unsigned mode) {
+  const fs::path target = JoinSafely(root_, path, "this command");
+  const auto file = files_.Create(target, mode);
+  file->Append(bytes);
+  file->Close(Durability::kSynced);
+  const Guard guard = Lock(context);
+  if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
+  state_->MarkDirty(path, DirtyKind::kWrite);
+  file->Commit(Durability::kSynced);
+  return WriteOutcome::kWritten;
+}
+
+Cache::WriteOutcome Cache::Remove(const Context& context, const std::string& path, const Expected& expected) {
+  const fs::path target = JoinSafely(root_, path, "this command");
+  const Guard guard = Lock(context);
+  if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
+  state_->MarkDirty(path, DirtyKind::kRemove);
+  if (files_.Remove(target)) {
+    const fs::path folder = target.parent_path();
+    files_.Sync(std::span(&folder, 1));
+    RemoveEmptyFolders(files_, folder, root_ / std::string(TopFolderOf(path)));
+  }
+  return WriteOutcome::kWritten;
+}
+
+void Cache::MarkWritten(const Context& context, const std::string& path) {
+  const Guard guard = Lock(context);
+  state_->MarkDirty(path, DirtyKind::kWrite);
+}
+
+fs::path Cache::KeepConflict(const Context& context, const std::string& path, std::string_view bytes) {
+  for (int n = 0;; ++n) {
+    const fs::path copy = root_ / ".conflicts" /
+                          fmt::format("{}.{}{}", path, FormatTimeForFileName(context.clock().Now()),
+                                      n == 0 ? std::string() : fmt::format("-{}", n));
+    if (CreateFileExclusively(files_, copy, bytes)) return copy;
+  }
+}
+
+fs::path Cache::MoveToConflicts(const Context& context, const std::string& path) {
+  const auto bytes = files_.Open(PathOf(path));
+  if (!bytes) return {};
+  // A copy first, so that a crash between the two leaves both rather than none.
+  std::string content(bytes->Info().size, '\0');
+  content.resize(bytes->ReadAt(0, content));
+  fs::path copy = KeepConflict(context, path, content);
+  files_.Remove(PathOf(path));
+  return copy;
+}
+
+std::vector<std::string> Cache::Walk(const std::vector<std::string>& folders,
+                                     const ExcludePatterns& excludes) const {
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    for (const std::string& below : ListFilesBelow(files_, root_ / folder)) {
+      std::string path = folder + "/" + below;
+      if (ClassOf(path) == PathClass::kLocal || excludes.Match(path) || WhyUnsafePath(path)) continue;
+      found.push_back(std::move(path));
+    }
+  }
+  return found;
+}
+
+}  // namespace swamp

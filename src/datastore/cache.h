@@ -1,0 +1,107 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datastore/state_db.h"
+#include "datastore/tier_path.h"
+#include "util/context.h"
+#include "util/files.h"
+
+namespace swamp {
+
+// What a writer takes to be at a path; a write over anything else doesn't happen.
+class Expected {
+ public:
+  static Expected Absent() { return Expected(Kind::kAbsent, {}); }
+  static Expected Version(std::string sha256) { return Expected(Kind::kVersion, std::move(sha256)); }
+  static Expected Anything() { return Expected(Kind::kAnything, {}); }
+  // `sha256` of what is there; nothing: nothing is there.
+  bool Fits(const std::optional<std::string>& sha256) const;
+
+ private:
+  enum class Kind { kAbsent, kVersion, kAnything };
+  Expected(Kind kind, std::string sha256) : kind_(kind), sha256_(std::move(sha256)) {}
+  Kind kind_;
+  std::string sha256_;
+};
+
+// The local side of a synced datastore: files under one folder, and what is known of each.
+//
+// Several processes may use one cache. What must not be torn between them happens under a short file
+// lock (`Guard`), which is never held over a call to the store. Methods that need it say so.
+// The object itself is used by one thread; what is called from tasks says so.
+class Cache {
+ public:
+  // Makes the folder and the state database as need be. `root` is absolute.
+  Cache(const Context& context, std::filesystem::path root);
+
+  const std::filesystem::path& root() const { return root_; }
+  Files& files() const { return files_; }
+  StateDb& state() { return *state_; }
+  std::filesystem::path PathOf(const std::string& path) const { return root_ / path; }
+
+  // Whether the state database was lost (or never was) while files were there: until the next full pull
+  // has compared them with the bucket, nobody knows which of them are changes.
+  bool NeedsReconciling();
+  void MarkReconciled();
+
+  class Guard {
+   public:
+    explicit Guard(std::unique_ptr<FileLock> lock) : lock_(std::move(lock)) {}
+
+   private:
+    std::unique_ptr<FileLock> lock_;
+  };
+  // Throws UserError cache_busy when another process holds it for a minute.
+  Guard Lock(const Context& context);
+
+  // How the file at a path relates to its base. Usable from tasks.
+  struct LocalFile {
+    std::uint64_t size = 0;
+    std::int64_t mtime_ns = 0;
+    std::string sha256;  // as given in `base` when size and time prove that nothing changed
+  };
+  // Nothing: no file. Rehashes unless size and mtime are `base`'s; below config/ always.
+  std::optional<LocalFile> Inspect(const std::string& path, const std::optional<Base>& base) const;
+  static bool IsClean(const LocalFile& file, const Base& base) {
+    return !base.gone() && file.sha256 == base.sha256;
+  }
+
+  enum class WriteOutcome {
+    kWritten,
+    kUnexpected,  // something else is there; nothing was changed
+  };
+  // Records the change and makes it, durably and in this order. An empty vector of bytes is a file.
+  WriteOutcome Write(const Context& context, const std::string& path, std::string_view bytes,
+                     const Expected& expected, unsigned mode = 0644);
+  WriteOutcome Remove(const Context& context, const std::string& path, const Expected& expected);
+  // Records that a file which is there already has still to be uploaded (copies made by a migration).
+  void MarkWritten(const Context& context, const std::string& path);
+
+  // Keeps bytes that lost to the bucket's under .conflicts/<path>.<time>; returns the absolute path.
+  std::filesystem::path KeepConflict(const Context& context, const std::string& path, std::string_view bytes);
+  // The same for the file at `path`, which leaves its place. Needs the lock.
+  std::filesystem::path MoveToConflicts(const Context& context, const std::string& path);
+
+  // All files that may cross, by path: tier folders in `folders`, without what `excludes` matches.
+  std::vector<std::string> Walk(const std::vector<std::string>& folders, const ExcludePatterns& excludes) const;
+
+ private:
+  std::filesystem::path root_;
+  Files& files_;
+  std::unique_ptr<StateDb> state_;
+};
+
+// The SHA-256 and MD5 of a file's bytes, read once in pieces.
+struct FileDigests {
+  std::string sha256;
+  std::string md5;
+};
+FileDigests DigestFile(const InputFile& file, bool with_md5);
+
+}  // namespace swamp

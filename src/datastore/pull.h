@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datastore/replica.h"
+
+namespace swamp {
+
+enum class PullScope {
+  kConfig,  // config/ alone: what commands on configuration need
+  kAll,     // every folder that the datastore holds
+};
+
+enum class PullEffort {
+  kWhatChanged,     // trusts that files which are here stay as they were
+  kRestoreMissing,  // also fetches again what is missing here (config/ always does)
+};
+
+struct PullReport {
+  int files_pulled = 0;
+  int files_removed = 0;
+  std::vector<std::string> kept_local;  // changed here and there: left for their push to settle
+  std::vector<std::filesystem::path> conflict_copies;
+  std::vector<PathProblem> problems;
+  bool unchanged = false;  // the bucket had nothing new: one request
+};
+
+// Brings the cache up to the bucket. Never touches a path that has a change of this checkout's own, and
+// removes a file only after a clean 404 (or a tombstone) for its very key.
+// Throws StoreError, IoError, Cancelled, DeadlineExceeded; what was brought over until then stays.
+PullReport Pull(const Context& context, Replica& replica, PullScope scope,
+                PullEffort effort = PullEffort::kWhatChanged);
+
+}  // namespace swamp

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "datastore/replica.h"
+
+namespace swamp {
+
+// How one path's push went.
+struct UploadOutcome {
+  enum class Kind {
+    kStored,       // the bucket has what is here
+    kConverged,    // it had the same already
+    kRemoved,      // the bucket has it no more
+    kTookTheirs,   // the bucket's version came here, by the path's rule
+    kConflict,     // a peer's version stays in the bucket and comes here; ours is kept aside
+    kPeerStays,    // our removal met a peer's newer version, which stays and comes here
+    kRefused,      // an immutable path with two contents: nothing was changed on either side
+    kNothing,      // nothing to do: the file is gone, or already is the base
+  };
+  Kind kind = Kind::kNothing;
+  std::string path;
+  ETag etag;             // of what is in the bucket now; empty: nothing is there
+  std::uint64_t size = 0;
+  std::string sha256;    // empty: the path is gone (or never was)
+  Time modified{};       // by the store's clock
+  std::string seen;      // IndexEntry signature that was known before
+  Cache::LocalFile local;       // as it was when it was read
+  std::string theirs;           // kConflict, kPeerStays, kTookTheirs: the bucket's bytes
+  bool theirs_is_gone = false;  // kConflict: the peer removed the path
+  std::string peer;             // who wrote theirs, when the store knows
+};
+
+// Makes the bucket have the file at `path`, or have it no more, by one conditional request and, when
+// that is refused, by the rule of the path's class. Changes nothing on disk and nothing in the state
+// database: the caller does, from the outcome. Called from tasks, so `base` is handed in.
+UploadOutcome UploadFile(const Context& context, Replica& replica, const std::string& path,
+                         const std::optional<Base>& base);
+UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::string& path,
+                           const std::optional<Base>& base);
+
+}  // namespace swamp
