@@ -128,22 +128,13 @@ void Cache::MarkWritten(const Context& context, const std::string& path) {
   state_->MarkDirty(path, DirtyKind::kWrite);
 }
 
-fs::path Cache::KeepConflict(const Context& context, const std::string& path, std::string_view bytes) {
-  for (int n = 0;; ++n) {
-    const fs::path copy = root_ / ".conflicts" /
-                          fmt::format("{}.{}{}", path, FormatTimeForFileName(context.clock().Now()),
-                                      n == 0 ? std::string() : fmt::format("-{}", n));
-    if (CreateFileExclusively(files_, copy, bytes)) return copy;
-  }
-}
-
 fs::path Cache::MoveToConflicts(const Context& context, const std::string& path) {
   const auto bytes = files_.Open(PathOf(path));
   if (!bytes) return {};
   // A copy first, so that a crash between the two leaves both rather than none.
   std::string content(bytes->Info().size, '\0');
   content.resize(bytes->ReadAt(0, content));
-  fs::path copy = KeepConflict(context, path, content);
+  fs::path copy = conflicts().Keep(context, path, content);
   files_.Remove(PathOf(path));
   return copy;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "datastore/conflict_folder.h"
 #include "datastore/state_db.h"
 #include "datastore/tier_path.h"
 #include "util/context.h"
@@ -83,9 +84,8 @@ class Cache {
   // Records that a file which is there already has still to be uploaded (copies made by a migration).
   void MarkWritten(const Context& context, const std::string& path);
 
-  // Keeps bytes that lost to the bucket's under .conflicts/<path>.<time>; returns the absolute path.
-  std::filesystem::path KeepConflict(const Context& context, const std::string& path, std::string_view bytes);
-  // The same for the file at `path`, which leaves its place. Needs the lock.
+  ConflictFolder conflicts() const { return {files_, root_ / ".conflicts"}; }
+  // Moves the file at `path` there; returns where it is now. Needs the lock.
   std::filesystem::path MoveToConflicts(const Context& context, const std::string& path);
 
   // All files that may cross, by path: tier folders in `folders`, without what `excludes` matches.

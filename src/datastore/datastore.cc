@@ -1,0 +1,197 @@
+#include "datastore/datastore.h"
+
+#include <fmt/format.h>
+
+#include "objectstore/directory_store.h"
+#include "objectstore/open_store.h"
+#include "objectstore/probe.h"
+#include "objectstore/resolving_store.h"
+#include "objectstore/trace_store.h"
+#include "repo/find.h"
+#include "util/digest.h"
+#include "util/environment.h"
+#include "util/log.h"
+
+namespace swamp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLog = "datastore";
+
+Json CapabilitiesToJson(const Capabilities& capabilities) {
+  return {{"create", capabilities.conditional_create},
+          {"replace", capabilities.conditional_replace},
+          {"replaceRefusesMissing", capabilities.replace_refuses_missing},
+          {"delete", capabilities.conditional_delete},
+          {"multipart", capabilities.conditional_multipart},
+          {"bareEtags", capabilities.bare_etags}};
+}
+
+std::optional<Capabilities> CapabilitiesFromJson(const Json& json) {
+  Capabilities capabilities;
+  const auto read = [&json](const char* key, bool& value) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_boolean()) return false;
+    value = found->get<bool>();
+    return true;
+  };
+  const bool complete = json.is_object() && read("create", capabilities.conditional_create) &&
+                        read("replace", capabilities.conditional_replace) &&
+                        read("replaceRefusesMissing", capabilities.replace_refuses_missing) &&
+                        read("delete", capabilities.conditional_delete) &&
+                        read("multipart", capabilities.conditional_multipart) &&
+                        read("bareEtags", capabilities.bare_etags);
+  if (!complete) return std::nullopt;
+  return capabilities;
+}
+
+// A folder's own name for what stays on this machine: locks and temporary files of its store.
+constexpr const char* kSideFolder = ".datastore-locks";
+// Which bucket a cache is of.
+constexpr const char* kIdentityFile = ".datastore-identity";
+
+}  // namespace
+
+Datastore::Datastore(const Context& context, const Repository& repo, DatastoreSettings settings,
+                     const DatastoreParts& parts)
+    : files_(context.files()), repo_root_(repo.root), settings_(std::move(settings)), parts_(parts) {
+  if (synced()) {
+    s3_config_ = ParseS3Config(settings_.config);
+    tier_root_ = CacheRoot(context, repo);
+  } else {
+    tier_root_ = settings_.folder;
+    if (settings_.name_space) tier_root_ /= *settings_.name_space;
+  }
+}
+
+Datastore::~Datastore() = default;
+
+// The cache of a repository's first bucket has the repository's plain id for a name, as other programs expect. One
+// cache never serves two buckets: what is known of one says nothing of the other.
+fs::path Datastore::CacheRoot(const Context& context, const Repository& repo) {
+  identity_ = fmt::format("{} {} {} {}\n", s3_config_->endpoint, s3_config_->bucket, s3_config_->prefix,
+                          settings_.name_space.value_or(""));
+  const fs::path repos = DataFolder(context) / "repos";
+  const auto rooted = [&](const std::string& name) {
+    return settings_.name_space ? repos / name / *settings_.name_space : repos / name;
+  };
+  const auto known = ReadFile(files_, rooted(repo.id()) / kIdentityFile, 64 << 10);
+  if (!known || *known == identity_) return rooted(repo.id());
+  return rooted(fmt::format("{}@{}", repo.id(), Sha256Hex(identity_).substr(0, 8)));
+}
+
+fs::path Datastore::FolderOf(std::string_view tier_folder) const {
+  const bool held = std::find(settings_.directories.begin(), settings_.directories.end(), tier_folder) !=
+                    settings_.directories.end();
+  return (held ? tier_root_ : repo_root_ / ".swamp") / tier_folder;
+}
+
+ConflictFolder Datastore::conflicts() const {
+  // A shared folder is no place for one checkout's private copies.
+  return {files_, (synced() ? tier_root_ : repo_root_ / ".swamp") / ".conflicts"};
+}
+
+ObjectStore& Datastore::store(const Context& context) {
+  if (store_) return *store_;
+  if (synced()) {
+    S3Config config = *s3_config_;
+    if (settings_.name_space) {
+      config.prefix = config.prefix.empty() ? *settings_.name_space : config.prefix + "/" + *settings_.name_space;
+    }
+    bare_store_ = OpenStore(context, config, parts_.http);
+  } else {
+    files_.CreateFolders(tier_root_);
+    bare_store_ = std::make_unique<DirectoryStore>(
+        DirectoryStoreOptions{.bucket = tier_root_, .prefix = {}, .side_folder = tier_root_ / kSideFolder});
+  }
+  ObjectStore* below = bare_store_.get();
+  if (parts_.trace_file) {
+    traced_store_ = std::make_unique<TraceStore>(*below, files_, *parts_.trace_file);
+    below = traced_store_.get();
+  }
+  store_ = std::make_unique<ResolvingStore>(*below);
+  return *store_;
+}
+
+Replica& Datastore::replica(const Context& context) {
+  if (replica_) return *replica_;
+  cache_ = std::make_unique<Cache>(context, tier_root_);
+  CreateFileExclusively(files_, tier_root_ / kIdentityFile, identity_);
+  replica_ = std::make_unique<Replica>(*cache_, store(context),
+                                       ReplicaOptions{.writer = context.environment().Holder(),
+                                                      .pull_concurrency = s3_config_->pull_concurrency,
+                                                      .push_concurrency = s3_config_->push_concurrency,
+                                                      .folders = settings_.directories,
+                                                      .excludes = ExcludePatterns(settings_.exclude)});
+  return *replica_;
+}
+
+ObjectStore& Datastore::WritableStore(const Context& context) {
+  ObjectStore& usable = store(context);
+  if (!synced() || probed_) return usable;
+  StateDb& state = replica(context).cache().state();
+  // Another bucket or endpoint in the marker means another server.
+  const std::string key = std::string(state_key::kCapabilities) + ":" + usable.Describe();
+  std::optional<Capabilities> capabilities;
+  if (const auto known = state.Value(key)) {
+    if (const auto json = TryParseJson(*known)) capabilities = CapabilitiesFromJson(*json);
+  }
+  if (!capabilities) {
+    capabilities = ProbeStore(context, usable);
+    state.SetValue(key, CompactJson(CapabilitiesToJson(*capabilities)));
+  }
+  usable.Adopt(*capabilities);
+  if (!capabilities->safe()) {
+    if (!settings_.allow_unsafe_store) {
+      throw UserError("store_unsafe",
+                      fmt::format("{} does not honour conditional writes, so two checkouts could overwrite each "
+                                  "other's changes there",
+                                  usable.Describe()),
+                      "Use a store that does (AWS S3, Ceph RGW, MinIO), or accept the risk with "
+                      "`swamp datastore setup extension ... --allow-unsafe-store`.");
+    }
+    context.log().Warn(kLog, fmt::format("{} does not honour conditional writes: a change that another checkout "
+                                         "makes at the same moment can be lost",
+                                         usable.Describe()));
+  }
+  probed_ = true;
+  return usable;
+}
+
+std::unique_ptr<StoreLock> Datastore::Lock(const Context& context) {
+  ObjectStore& usable = WritableStore(context);
+  if (!parts_.use_locks) return NoLock();
+  return AcquireLock(context, usable, std::string(kLockKey), {.wait = settings_.lock_timeout});
+}
+
+template <typename Work>
+auto Datastore::WithinTimeLimit(const Context& context, std::string_view what, Work work) {
+  try {
+    return work(context.WithTimeout(settings_.sync_timeout));
+  } catch (const DeadlineExceeded&) {
+    throw UserError(
+        "sync_timeout",
+        fmt::format("the {} did not end within {} with {}", what, DescribeDuration(settings_.sync_timeout), Describe()),
+        "What was done stays done. Check the connection; raise the limit with --timeout, "
+        "datastore.syncTimeoutMs in .swamp.yaml or SWAMP_DATASTORE_SYNC_TIMEOUT_MS; then run "
+        "`swamp datastore sync`.");
+  }
+}
+
+PullReport Datastore::Pull(const Context& context, PullScope scope, PullEffort effort) {
+  return WithinTimeLimit(context, "pull", [&](const Context& limited) {
+    return swamp::Pull(limited, replica(limited), scope, effort);
+  });
+}
+
+PushReport Datastore::Push(const Context& context, const PushRequest& request) {
+  return WithinTimeLimit(context, "push", [&](const Context& limited) {
+    WritableStore(limited);
+    return swamp::Push(limited, replica(limited), request);
+  });
+}
+
+std::string Datastore::Describe() const { return store_ ? store_->Describe() : settings_.type; }
+
+}  // namespace swamp

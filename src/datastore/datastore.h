@@ -1,0 +1,81 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "datastore/lock.h"
+#include "datastore/pull.h"
+#include "datastore/push.h"
+#include "datastore/replica.h"
+#include "datastore/settings.h"
+#include "objectstore/open_store.h"
+#include "repo/repository.h"
+#include "util/http.h"
+
+namespace swamp {
+
+// How a Datastore reaches the world; what tests and the trace option change.
+struct DatastoreParts {
+  HttpClient& http;
+  bool use_locks = true;                         // off: shows that nothing rests on locks
+  std::optional<std::filesystem::path> trace_file;  // one line a store call
+};
+
+// A repository's datastore, opened. Used by one thread; nothing touches the network before it is needed.
+class Datastore {
+ public:
+  Datastore(const Context& context, const Repository& repo, DatastoreSettings settings, const DatastoreParts& parts);
+  ~Datastore();
+
+  const DatastoreSettings& settings() const { return settings_; }
+  // Whether there is a bucket with a cache here (or else one folder that is used as it is).
+  bool synced() const { return settings_.kind == DatastoreSettings::Kind::kS3; }
+  // The folder that holds the tier files on this machine: the datastore's own, or the cache.
+  const std::filesystem::path& tier_root() const { return tier_root_; }
+  // Tier files that the datastore's `directories` leave out stay in the repository.
+  std::filesystem::path FolderOf(std::string_view tier_folder) const;
+  // Versions of this checkout that lost.
+  ConflictFolder conflicts() const;
+
+  // The bucket, or the folder seen as one, with retries. Reading needs nothing more.
+  ObjectStore& store(const Context& context);
+  // The same for writing: what the store can do has been found out (once per cache) and is enough.
+  // Throws UserError store_unsafe.
+  ObjectStore& WritableStore(const Context& context);
+  // synced() only.
+  Replica& replica(const Context& context);
+
+  // The lock on the whole datastore (of this namespace).
+  std::unique_ptr<StoreLock> Lock(const Context& context);
+
+  // Pull and Push within the time limit; throws UserError sync_timeout past it. synced() only.
+  PullReport Pull(const Context& context, PullScope scope, PullEffort effort = PullEffort::kWhatChanged);
+  PushReport Push(const Context& context, const PushRequest& request = {});
+  void set_sync_timeout(Duration timeout) { settings_.sync_timeout = timeout; }
+
+  // "s3://bucket/prefix at https://host", "/folder": for messages.
+  std::string Describe() const;
+
+ private:
+  std::filesystem::path CacheRoot(const Context& context, const Repository& repo);
+  template <typename Work>
+  auto WithinTimeLimit(const Context& context, std::string_view what, Work work);
+
+  Files& files_;
+  std::filesystem::path repo_root_;
+  DatastoreSettings settings_;
+  DatastoreParts parts_;
+  std::optional<S3Config> s3_config_;  // synced() only
+  std::string identity_;               // synced() only: which bucket this is
+  std::filesystem::path tier_root_;
+  std::unique_ptr<ObjectStore> bare_store_;
+  std::unique_ptr<ObjectStore> traced_store_;
+  std::unique_ptr<ObjectStore> store_;
+  std::unique_ptr<Cache> cache_;
+  std::unique_ptr<Replica> replica_;
+  bool probed_ = false;
+};
+
+}  // namespace swamp
