@@ -94,23 +94,20 @@ ConflictFolder Datastore::conflicts() const {
 
 ObjectStore& Datastore::store(const Context& context) {
   if (store_) return *store_;
+  std::unique_ptr<ObjectStore> opened;
   if (synced()) {
     S3Config config = *s3_config_;
     if (settings_.name_space) {
       config.prefix = config.prefix.empty() ? *settings_.name_space : config.prefix + "/" + *settings_.name_space;
     }
-    bare_store_ = OpenStore(context, config, parts_.http);
+    opened = OpenStore(context, config, parts_.http);
   } else {
     files_.CreateFolders(tier_root_);
-    bare_store_ = std::make_unique<DirectoryStore>(
+    opened = std::make_unique<DirectoryStore>(
         DirectoryStoreOptions{.bucket = tier_root_, .prefix = {}, .side_folder = tier_root_ / kSideFolder});
   }
-  ObjectStore* below = bare_store_.get();
-  if (parts_.trace_file) {
-    traced_store_ = std::make_unique<TraceStore>(*below, files_, *parts_.trace_file);
-    below = traced_store_.get();
-  }
-  store_ = std::make_unique<ResolvingStore>(*below);
+  if (parts_.trace_file) opened = std::make_unique<TraceStore>(std::move(opened), *parts_.trace_file);
+  store_ = std::make_unique<ResolvingStore>(std::move(opened));
   return *store_;
 }
 

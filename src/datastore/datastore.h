@@ -70,8 +70,6 @@ class Datastore {
   std::optional<S3Config> s3_config_;  // synced() only
   std::string identity_;               // synced() only: which bucket this is
   std::filesystem::path tier_root_;
-  std::unique_ptr<ObjectStore> bare_store_;
-  std::unique_ptr<ObjectStore> traced_store_;
   std::unique_ptr<ObjectStore> store_;
   std::unique_ptr<Cache> cache_;
   std::unique_ptr<Replica> replica_;

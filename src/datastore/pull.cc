@@ -195,7 +195,7 @@ class Puller {
       AddItem(std::move(item));
     }
     for (auto& [path, base] : bases) {
-      if (base.gone() || base.entry.empty()) continue;  // never was in the index: not announced yet
+      if (base.gone()) continue;
       Item item{.path = path, .partition = partition};
       item.base = std::move(base);
       item.confirm_gone = true;
@@ -267,6 +267,8 @@ class Puller {
     }
     fetched.size = sink.size();
     fetched.sha256 = sink.FinishSha256();
+    // An object that the index does not list; config/ is listed from the objects themselves.
+    if (item.confirm_gone && item.partition != "config") fetched.index_is_wrong = true;
     if (!AgreesWithIndex(context, item, fetched)) return;
     if (sink.bytes() != nullptr && ClassOf(item.path) == PathClass::kMarker) fetched.bytes = *sink.bytes();
     fetched.file = sink.TakeFile();

@@ -47,7 +47,8 @@ std::string ShardKey(std::string_view partition);
 // a leading or inner "/" anchors, a trailing "/" matches folders, `!` re-includes; the last match decides.
 class ExcludePatterns {
  public:
-  explicit ExcludePatterns(const std::vector<std::string>& patterns = {});
+  ExcludePatterns() = default;
+  explicit ExcludePatterns(const std::vector<std::string>& patterns);
   bool Match(std::string_view path) const;
 
  private:

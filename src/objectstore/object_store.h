@@ -76,6 +76,9 @@ struct PutOptions {
   // The key lies below a name that this caller alone owns (it won a create-only write), so that a
   // store whose multipart completion ignores conditions may still take a body of over 5 GiB.
   bool name_is_claimed = false;
+  // Send the body in parts however short it is, where the store knows parts at all: lets the probe
+  // see whether conditions hold then too.
+  bool in_parts = false;
 };
 
 struct PutResult {

@@ -297,6 +297,15 @@ void SystemFiles::SetMode(const fs::path& path, unsigned mode) {
   if (::chmod(path.c_str(), mode) != 0) throw IoError("change the mode of", path.native(), errno);
 }
 
+void SystemFiles::SetMtime(const fs::path& path, std::int64_t mtime_ns) {
+  const auto time = std::chrono::nanoseconds(mtime_ns);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const timespec times[2] = {{0, UTIME_OMIT}, {seconds.count(), (time - seconds).count()}};
+  if (::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) {
+    throw IoError("set the time of", path.native(), errno);
+  }
+}
+
 void SystemFiles::Sync(std::span<const fs::path> paths) {
   if (paths.size() >= kSyncWholeFileSystemFrom) {
     const Descriptor fd = OpenDescriptor(paths.front().parent_path(), O_RDONLY | O_DIRECTORY);

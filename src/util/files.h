@@ -87,6 +87,8 @@ class Files {
   // Sorted by name, without "." and ".."; empty when there is no such folder.
   virtual std::vector<FolderEntry> List(const std::filesystem::path& folder) = 0;
   virtual void SetMode(const std::filesystem::path& path, unsigned mode) = 0;
+  // Sets the time of the last change, in ns since the epoch. A file system may keep it less exactly.
+  virtual void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) = 0;
   // Makes what was written to these files, and the names in these folders, survive a power cut.
   // Paths that are gone by now are passed over.
   virtual void Sync(std::span<const std::filesystem::path> paths) = 0;
@@ -113,6 +115,7 @@ class SystemFiles final : public Files {
   void CreateFolders(const std::filesystem::path& path, unsigned mode) override;
   std::vector<FolderEntry> List(const std::filesystem::path& folder) override;
   void SetMode(const std::filesystem::path& path, unsigned mode) override;
+  void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override;
   void Sync(std::span<const std::filesystem::path> paths) override;
   std::filesystem::path Resolve(const std::filesystem::path& path) override;
   std::unique_ptr<FileLock> Lock(const Context& context, const std::filesystem::path& path,

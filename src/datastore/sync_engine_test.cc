@@ -1,0 +1,598 @@
+// Two checkouts and one bucket: the rules of docs/managed-config.md, each seen from outside the engine.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "datastore/index.h"
+#include "datastore/tombstone.h"
+#include "datastore/two_checkouts.h"
+#include "util/digest.h"
+
+namespace swamp {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kDoc = "config/models/command/shell/m1.yaml";
+constexpr const char* kOther = "config/models/command/shell/m2.yaml";
+constexpr const char* kRaw = "data/command/shell/0b0c0d0e-0000-4000-8000-000000000001/result/1/raw";
+constexpr const char* kLatest = "data/command/shell/0b0c0d0e-0000-4000-8000-000000000001/result/latest";
+
+std::string ServerName(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+
+ServerBehaviour BehaviourOf(const std::string& name) {
+  if (name == "Ceph") return ServerBehaviour::CephRgw();
+  if (name == "OldMinio") return ServerBehaviour::OldMinio();
+  ServerBehaviour aws = ServerBehaviour::Aws();
+  aws.opaque_etags = name == "OpaqueEtags";
+  return aws;
+}
+
+// Every rule has to hold on every kind of server.
+class SyncEngine : public ::testing::TestWithParam<std::string> {
+ protected:
+  SyncEngine() : t(BehaviourOf(GetParam())) {}
+
+  std::map<std::string, IndexEntry> IndexOf(const std::string& partition) {
+    const auto text = t.bucket.Peek(ShardKey(partition));
+    if (!text) return {};
+    const auto shard = IndexShard::Parse(*text);
+    return shard ? shard->Entries() : std::map<std::string, IndexEntry>{};
+  }
+  // What readers take for the path's content: nothing for a tombstone.
+  std::optional<std::string> InBucket(const std::string& path) {
+    auto bytes = t.bucket.Peek(path);
+    if (bytes && IsTombstone(*bytes)) return std::nullopt;
+    return bytes;
+  }
+
+  TwoCheckouts t;
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, SyncEngine, ::testing::Values("Aws", "Ceph", "OldMinio", "OpaqueEtags"), ServerName);
+
+TEST_P(SyncEngine, WhatOneWritesTheOtherPulls) {
+  t.a->Write(kDoc, "one");
+  EXPECT_EQ(t.a->Push().files_pushed, 1);
+  EXPECT_EQ(t.c->Pull().files_pulled, 1);
+  EXPECT_EQ(t.c->Read(kDoc), "one");
+  EXPECT_EQ(IndexOf("config").at(kDoc).sha256, Sha256Hex("one"));
+}
+
+TEST_P(SyncEngine, DS01_ACommandUploadsOnlyThePathsThatItNames) {
+  t.bucket.Plant(std::string(kLockfilePath), "{}\n");
+  t.a->Pull();
+  const ETag published = t.bucket.Plant(std::string(kLockfilePath), "{\"@c/y\": {}}\n");
+  t.a->Write(kDoc, "one");
+  t.a->Push(/*walk=*/true);
+  EXPECT_EQ(t.bucket.Peek(std::string(kLockfilePath)), "{\"@c/y\": {}}\n");
+  EXPECT_EQ(t.c->store->Head(t.world.context, std::string(kLockfilePath))->info.etag, published);
+}
+
+TEST_P(SyncEngine, DS03_AShardKeepsTheEntriesOfEverybody) {
+  t.a->Write(kDoc, "one");
+  t.c->Write(kOther, "two");
+  t.a->Push();
+  t.c->Push();
+  EXPECT_THAT(IndexOf("config"), SizeIs(2));
+}
+
+TEST_P(SyncEngine, DS06_ARemovalIsNotUndoneByAPullBeforeItsPush) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.a->Remove(kDoc);
+  t.bucket.Plant(std::string(kMetaKey), R"({"version":2,"partitions":["config"],"commitSeq":9})");
+  t.a->Pull(PullScope::kAll, PullEffort::kRestoreMissing);
+  EXPECT_FALSE(t.a->Read(kDoc));
+  EXPECT_EQ(t.a->Push().files_removed, 1);
+  EXPECT_FALSE(InBucket(kDoc));
+  EXPECT_FALSE(IndexOf("config").contains(kDoc));
+  t.c->Pull();
+  EXPECT_FALSE(t.c->Read(kDoc));
+}
+
+TEST_P(SyncEngine, DS13_ChangesSurviveTheProcessAndAreAllThatTheNextPushUploads) {
+  t.a->Write(kOther, "peer removes this");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Remove(kOther);
+  t.c->Push();
+  t.a->Write(kDoc, "one");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .times = -1, .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.a->Reopen();
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), ElementsAre(kDoc));
+  EXPECT_EQ(t.a->Push(/*walk=*/true).files_pushed, 1);
+  EXPECT_EQ(InBucket(kDoc), "one");
+  EXPECT_FALSE(InBucket(kOther));
+}
+
+TEST_P(SyncEngine, DS14_AnEditThatKeepsSizeAndTimeIsSeen) {
+  t.a->Write(kDoc, "aaaa");
+  t.a->Push();
+  const auto time = std::filesystem::last_write_time(t.a->root / kDoc);
+  {
+    const auto file = t.world.files.Create(t.a->root / kDoc, 0644);
+    file->Append("bbbb");
+    file->Commit(Durability::kLater);
+  }
+  std::filesystem::last_write_time(t.a->root / kDoc, time);
+  EXPECT_EQ(t.a->Push(/*walk=*/true).files_pushed, 1);
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kDoc), "bbbb");
+}
+
+TEST_P(SyncEngine, BothSidesChangedADocument_TheSecondIsToldAndBothVersionsAreThere) {
+  t.a->Write(kDoc, "base");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kDoc, "theirs");
+  t.c->Push();
+  t.a->Write(kDoc, "ours");
+  const PushReport report = t.a->Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kEdited);
+  EXPECT_EQ(report.conflicts[0].peer, "cat@c");
+  EXPECT_EQ(ReadFile(t.world.files, report.conflicts[0].local_copy), "ours");
+  EXPECT_EQ(t.a->Read(kDoc), "theirs");
+  EXPECT_EQ(InBucket(kDoc), "theirs");
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), IsEmpty());
+  EXPECT_THAT(t.a->Push(true).conflicts, IsEmpty());
+}
+
+TEST_P(SyncEngine, BothSidesMadeTheSameChange_ThereIsNoConflict) {
+  t.a->Write(kDoc, "base");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kDoc, "same");
+  t.c->Push();
+  t.a->Write(kDoc, "same");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), IsEmpty());
+}
+
+TEST_P(SyncEngine, APeerRemovedWhatWasEditedHere) {
+  t.a->Write(kDoc, "base");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Remove(kDoc);
+  t.c->Push();
+  t.a->Write(kDoc, "edited");
+  const PushReport report = t.a->Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kRemovedByPeer);
+  EXPECT_EQ(ReadFile(t.world.files, report.conflicts[0].local_copy), "edited");
+  EXPECT_FALSE(t.a->Read(kDoc));
+  EXPECT_FALSE(InBucket(kDoc));
+}
+
+TEST_P(SyncEngine, ARemovalNeverTakesAVersionThatThisCheckoutHasNotSeen) {
+  t.a->Write(kDoc, "base");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kDoc, "newer");
+  t.c->Push();
+  t.a->Remove(kDoc);
+  const PushReport report = t.a->Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kRemoval);
+  EXPECT_EQ(InBucket(kDoc), "newer");
+  EXPECT_EQ(t.a->Read(kDoc), "newer");
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), IsEmpty());
+}
+
+TEST_P(SyncEngine, ARemovedPathCanBeMadeAgainByEitherSide) {
+  t.a->Write(kDoc, "first");
+  t.a->Push();
+  t.c->Pull();
+  t.a->Remove(kDoc);
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kDoc, "second");
+  EXPECT_EQ(t.c->Push().files_pushed, 1);
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "second");
+  t.a->Remove(kDoc);
+  t.a->Push();
+  // Somebody who never saw the removed object.
+  Checkout late(t.world, t.bucket, t.folder.path() / "late", "late@l");
+  late.store->Adopt(t.behaviour.ToCapabilities());
+  late.Write(kDoc, "third");
+  EXPECT_EQ(late.Push().files_pushed, 1);
+  EXPECT_EQ(InBucket(kDoc), "third");
+}
+
+TEST_P(SyncEngine, OfTwoCreatorsOfOnePathTheSecondIsTold) {
+  t.a->Write(kDoc, "mine");
+  t.c->Write(kDoc, "hers");
+  t.c->Push();
+  const PushReport report = t.a->Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(InBucket(kDoc), "hers");
+}
+
+TEST_P(SyncEngine, DS19_ALowerMarkerNeverReplacesAHigherOne) {
+  t.a->Write(kLatest, "3");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kLatest, "4");
+  t.c->Push();
+  t.a->Write(kLatest, "3");
+  t.a->Push();
+  EXPECT_EQ(InBucket(kLatest), "4");
+  t.a->Write(kLatest, "4");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  t.a->Write(kLatest, "5");
+  t.c->Write(kLatest, "6");
+  t.a->Push();
+  t.c->Push();
+  EXPECT_EQ(InBucket(kLatest), "6");
+}
+
+TEST_P(SyncEngine, ADataVersionIsWrittenOnce) {
+  t.a->Write(kRaw, "content");
+  t.a->Push();
+  t.c->Write(kRaw, "content");
+  EXPECT_THAT(t.c->Push().conflicts, IsEmpty());
+  Checkout late(t.world, t.bucket, t.folder.path() / "late", "late@l");
+  late.store->Adopt(t.behaviour.ToCapabilities());
+  late.Write(kRaw, "different");
+  const PushReport report = late.Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kImmutable);
+  EXPECT_EQ(InBucket(kRaw), "content");
+  EXPECT_EQ(late.Read(kRaw), "different");
+  // Not even by the checkout that wrote it.
+  t.a->Write(kRaw, "changed");
+  EXPECT_THAT(t.a->Push().conflicts, SizeIs(1));
+  EXPECT_EQ(InBucket(kRaw), "content");
+}
+
+TEST_P(SyncEngine, LogsOfSeveralWritersAreMergedLineByLine) {
+  constexpr const char* kLog = "audit/vault-audit-2026-12-01.jsonl";
+  t.a->Write(kLog, "{\"n\":1}\n");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kLog, "{\"n\":1}\n{\"n\":2}\n");
+  t.a->Write(kLog, "{\"n\":1}\n{\"n\":3}\n");
+  t.c->Push();
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kLog), "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+  EXPECT_EQ(t.a->Read(kLog), InBucket(kLog));
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kLog), InBucket(kLog));
+}
+
+TEST_P(SyncEngine, AFinishedRecordIsNeverReplacedByAnUnfinishedOne) {
+  constexpr const char* kRecord = "outputs/command/shell/execute/r.yaml";
+  t.a->Write(kRecord, "status: running\n");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kRecord, "status: succeeded\n");
+  t.c->Push();
+  t.a->Write(kRecord, "status: running\npid: 7\n");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kRecord), "status: succeeded\n");
+  EXPECT_EQ(t.a->Read(kRecord), "status: succeeded\n");
+}
+
+TEST_P(SyncEngine, NothingToDoIsOneRequest) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.a->Pull();
+  int requests = 0;
+  t.bucket.SetRequestHook([&](std::string_view, const std::string&) { ++requests; });
+  const PullReport report = t.a->Pull(PullScope::kAll, PullEffort::kRestoreMissing);
+  t.a->Push(/*walk=*/true);
+  EXPECT_TRUE(report.unchanged);
+  EXPECT_EQ(requests, 1);
+}
+
+TEST_P(SyncEngine, AnInterruptedPushGoesOnWhereItStopped) {
+  // Break off at each call in turn, before and after it took effect, as a kill would.
+  for (const auto when : {Fault::Kind::kFailBefore, Fault::Kind::kFailAfter}) {
+    for (int call = 0; call < 12; ++call) {
+      TwoCheckouts fresh(BehaviourOf(GetParam()));
+      fresh.a->Write(kOther, "base");
+      fresh.a->Push();
+      fresh.c->Pull();
+      fresh.a->Write(kDoc, "new");
+      fresh.a->Write(kOther, "edited");
+      fresh.a->Write(kRaw, "data");
+      fresh.a->faults->Add({.kind = when, .skip = call, .times = -1});
+      try {
+        fresh.a->Push();
+      } catch (const StoreError&) {  // as expected, unless the push needed fewer calls
+      }
+      fresh.a->faults->Clear();
+      fresh.a->Reopen();
+      EXPECT_THAT(fresh.a->Push().conflicts, IsEmpty());
+      fresh.c->Pull();
+      EXPECT_EQ(fresh.c->Read(kDoc), "new");
+      EXPECT_EQ(fresh.c->Read(kOther), "edited");
+      EXPECT_EQ(fresh.c->Read(kRaw), "data");
+      EXPECT_THAT(UnpublishedPaths(*fresh.a->cache), IsEmpty());
+    }
+  }
+}
+
+TEST_P(SyncEngine, TheCacheMayVanishAtAnyTime) {
+  t.a->Write(kDoc, "one");
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  std::filesystem::remove_all(t.a->root);
+  t.a->Reopen();
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "one");
+  EXPECT_EQ(t.a->Read(kRaw), "data");
+}
+
+TEST_P(SyncEngine, WithoutItsStateNothingIsForcedAndNothingIsLost) {
+  t.a->Write(kDoc, "one");
+  t.a->Write(kOther, "two");
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kDoc, "newer");
+  t.c->Remove(kOther);
+  t.c->Push();
+  t.a->Write("config/models/command/shell/m3.yaml", "never published");
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(t.a->root / (std::string(".datastore-state.db") + suffix));
+  }
+  t.a->Reopen();
+  t.a->Pull();
+  t.a->Push(/*walk=*/true);
+  EXPECT_EQ(InBucket(kDoc), "newer");
+  EXPECT_EQ(t.a->Read(kDoc), "newer");
+  EXPECT_FALSE(InBucket(kOther)) << "a removal was undone";
+  EXPECT_EQ(InBucket(kRaw), "data");
+  std::set<std::string> kept;
+  for (const ConflictFolder::Copy& copy : t.a->cache->conflicts().List()) {
+    kept.insert(*ReadFile(t.world.files, copy.file));
+  }
+  EXPECT_TRUE(kept.contains("never published"));
+}
+
+TEST_P(SyncEngine, DS10_AnUnlistedObjectIsOnlyBelievedGoneAfterAHead) {
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  t.c->Pull();
+  // The shard loses the entry though the object is there.
+  t.bucket.Plant(ShardKey(PartitionOf(kRaw)), R"({"version":1,"entries":{}})");
+  t.bucket.Plant(std::string(kMetaKey), R"({"version":2,"partitions":[],"commitSeq":77})");
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kRaw), "data");
+  t.c->Push();
+  EXPECT_TRUE(IndexOf(PartitionOf(kRaw)).contains(kRaw)) << "the next push repairs the index";
+  t.bucket.Erase(kRaw);
+  t.bucket.Plant(ShardKey(PartitionOf(kRaw)), R"({"version":1,"entries":{} })");
+  t.bucket.Plant(std::string(kMetaKey), R"({"version":2,"partitions":[],"commitSeq":78})");
+  t.c->Pull();
+  EXPECT_FALSE(t.c->Read(kRaw));
+}
+
+TEST_P(SyncEngine, DS10_AFailedListingChangesNothingHere) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.c->Pull();
+  t.a->Write(kOther, "two");
+  t.a->Push();
+  t.c->faults->Add({.operation = StoreOperation::kList, .times = -1});
+  EXPECT_THROW(t.c->Pull(), StoreError);
+  EXPECT_EQ(t.c->Read(kDoc), "one");
+  t.c->faults->Clear();
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kOther), "two");
+}
+
+TEST_P(SyncEngine, DS24_AnObjectThatVanishesDuringThePullIsARemoval) {
+  t.a->Write(kDoc, "one");
+  t.a->Write(kOther, "two");
+  t.a->Push();
+  t.c->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation == StoreOperation::kGet && key == kDoc) t.bucket.Erase(kDoc);
+  });
+  const PullReport report = t.c->Pull();
+  EXPECT_EQ(report.files_pulled, 1);
+  EXPECT_FALSE(t.c->Read(kDoc));
+  EXPECT_EQ(t.c->Read(kOther), "two");
+}
+
+TEST_P(SyncEngine, DS39_AnEntryWithoutItsObjectIsRepairedByTheNextPush) {
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  t.bucket.Erase(kRaw);
+  t.c->Pull();
+  EXPECT_FALSE(t.c->Read(kRaw));
+  t.c->Push();
+  EXPECT_FALSE(IndexOf(PartitionOf(kRaw)).contains(kRaw));
+}
+
+TEST_P(SyncEngine, DS41_KeysThatLeadElsewhereAreRefusedAndReported) {
+  std::string shard = R"({"version":1,"entries":{"data/../../x":{"key":"x","size":1},"/abs":{"key":"x","size":1},)";
+  shard += R"("..":{"key":"x","size":1},"data//b":{"key":"x","size":1},"":{"key":"x","size":1}}})";
+  t.bucket.Plant("_index/data.json", shard);
+  t.bucket.Plant("_index/_root.json", shard);
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  const PullReport report = t.c->Pull();
+  EXPECT_EQ(t.c->Read(kDoc), "one");
+  EXPECT_THAT(report.problems, ::testing::Not(IsEmpty()));
+  for (const PathProblem& problem : report.problems) EXPECT_THAT(problem.message, HasSubstr("path_escape"));
+}
+
+TEST_P(SyncEngine, DS43_AccessDeniedIsNeverTakenForAbsence) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.c->Pull();
+  t.c->faults->Add({.operation = StoreOperation::kGet, .times = -1, .error = StoreError::Kind::kDenied});
+  EXPECT_THROW(t.c->Pull(), StoreError);
+  EXPECT_EQ(t.c->Read(kDoc), "one");
+  Checkout fresh(t.world, t.bucket, t.folder.path() / "fresh", "f@f");
+  fresh.store->Adopt(t.behaviour.ToCapabilities());
+  fresh.faults->Add({.operation = StoreOperation::kGet, .times = -1, .error = StoreError::Kind::kDenied});
+  fresh.Write(kOther, "two");
+  EXPECT_THROW(fresh.Push(), StoreError);
+  EXPECT_THAT(IndexOf("config"), SizeIs(1)) << "an index was made anew from an error";
+}
+
+TEST_P(SyncEngine, ALostMetaOrShardIsMadeAnewFromListings) {
+  t.a->Write(kDoc, "one");
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  t.bucket.Plant(std::string(kMetaKey), "garbage");
+  t.bucket.Plant(ShardKey(PartitionOf(kRaw)), "{\"broken");
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kDoc), "one");
+  EXPECT_EQ(t.c->Read(kRaw), "data");
+  t.c->Write(kOther, "two");
+  t.c->Push();
+  const auto meta = IndexMeta::Parse(*t.bucket.Peek(std::string(kMetaKey)));
+  ASSERT_TRUE(meta);
+  EXPECT_TRUE(meta->partitions.contains(PartitionOf(kRaw)));
+}
+
+TEST_P(SyncEngine, AnOlderSingleIndexIsReadAndKeptUpToDate) {
+  t.bucket.Plant(kRaw, "data");
+  t.bucket.Plant(std::string(kLegacyIndexKey),
+                 std::string(R"({"version":1,"lastPulled":"x","entries":{")") + kRaw +
+                     R"(":{"key":"k","size":4,"lastModified":"2026-01-01T00:00:00.000Z"}}})");
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kRaw), "data");
+  t.c->Write(kDoc, "one");
+  t.c->Push();
+  const auto legacy = LegacyIndex::Parse(*t.bucket.Peek(std::string(kLegacyIndexKey)));
+  ASSERT_TRUE(legacy);
+  EXPECT_TRUE(legacy->Entries().contains(kDoc));
+  EXPECT_TRUE(legacy->Entries().contains(kRaw));
+}
+
+TEST_P(SyncEngine, AnImmutableObjectThatIsNotWhatItsEntrySaysIsAnErrorThatNamesIt) {
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  t.bucket.Plant(kRaw, "tampered");
+  const PullReport report = t.c->Pull();
+  ASSERT_THAT(report.problems, SizeIs(1));
+  EXPECT_EQ(report.problems[0].path, kRaw);
+  EXPECT_FALSE(t.c->Read(kRaw));
+}
+
+TEST_P(SyncEngine, ADocumentWhoseEntryIsStaleIsTakenAsItIs) {
+  constexpr const char* kAuto = "auto-definitions/swamp/group/ops.yaml";
+  t.a->Write(kAuto, "one");
+  t.a->Push();
+  t.bucket.Plant(kAuto, "two, by a writer that died before the index");
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kAuto), "two, by a writer that died before the index");
+  t.c->Push();
+  EXPECT_EQ(IndexOf("auto-definitions").at(kAuto).sha256, Sha256Hex("two, by a writer that died before the index"));
+}
+
+TEST_P(SyncEngine, AnIndexWriteThatComesLateDoesNotHideWhatAPeerWroteSince) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.c->Pull();
+  t.a->Write(kDoc, "two");
+  // While A is between its upload and its index write, C overwrites and announces.
+  bool done = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (done || operation != StoreOperation::kGet || key != ShardKey("config")) return;
+    done = true;
+    t.c->cache->state().SetValue(state_key::kPulledAll, "");  // looks, though nobody has announced yet
+    t.c->Pull();
+    t.c->Write(kDoc, "three");
+    t.c->Push();
+  });
+  t.a->Push();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(InBucket(kDoc), "three");
+  EXPECT_EQ(IndexOf("config").at(kDoc).sha256, Sha256Hex("three"));
+}
+
+TEST_P(SyncEngine, AWriteThatLandsDuringAPushStaysRecorded) {
+  t.a->Write(kDoc, "one");
+  bool done = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (done || operation != StoreOperation::kPut || key != kDoc) return;
+    done = true;
+    Cache other(t.world.context, t.a->root);
+    other.Write(t.world.context, kDoc, "two", Expected::Version(Sha256Hex("one")));
+  });
+  t.a->Push();
+  EXPECT_EQ(InBucket(kDoc), "one");
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), ElementsAre(kDoc));
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+TEST_P(SyncEngine, APullDoesNotReplaceAFileThatIsBeingChangedHere) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.c->Pull();
+  t.a->Write(kDoc, "two");
+  t.a->Push();
+  bool done = false;
+  t.c->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (done || operation != StoreOperation::kGet || key != kDoc) return;
+    done = true;
+    Cache other(t.world.context, t.c->root);
+    other.Write(t.world.context, kDoc, "edited here", Expected::Version(Sha256Hex("one")));
+  });
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kDoc), "edited here");
+  EXPECT_THAT(t.c->Push().conflicts, SizeIs(1));
+}
+
+TEST_P(SyncEngine, AFileEditedByHandIsNeverReplacedByAPull) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.c->Pull();
+  WriteFileAtomically(t.world.files, t.c->root / kDoc, "by hand");
+  t.a->Write(kDoc, "two");
+  t.a->Push();
+  EXPECT_THAT(t.c->Pull().kept_local, ElementsAre(kDoc));
+  EXPECT_EQ(t.c->Read(kDoc), "by hand");
+  EXPECT_THAT(t.c->Push(/*walk=*/true).conflicts, SizeIs(1));
+  EXPECT_EQ(t.c->Read(kDoc), "two");
+}
+
+TEST_P(SyncEngine, AMissingFileIsNotARemoval) {
+  t.a->Write(kDoc, "one");
+  t.a->Write(kRaw, "data");
+  t.a->Push();
+  std::filesystem::remove(t.a->root / kDoc);
+  std::filesystem::remove(t.a->root / kRaw);
+  t.a->Push(/*walk=*/true);
+  EXPECT_EQ(InBucket(kDoc), "one");
+  t.a->Pull(PullScope::kAll, PullEffort::kRestoreMissing);
+  EXPECT_EQ(t.a->Read(kDoc), "one");
+  EXPECT_EQ(t.a->Read(kRaw), "data");
+}
+
+TEST_P(SyncEngine, DS04_AnAnswerThatWasLostIsNoConflict) {
+  t.a->Write(kDoc, "one");
+  t.a->faults->Add({.kind = Fault::Kind::kFailAfter, .operation = StoreOperation::kPut, .key_pattern = kDoc});
+  EXPECT_EQ(t.a->Push().files_pushed, 1);
+  t.a->Write(kDoc, "two");
+  t.a->faults->Add({.kind = Fault::Kind::kFailAfter, .operation = StoreOperation::kPut, .times = 3});
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+TEST_P(SyncEngine, APeersIdenticalRewriteIsNoReasonToRefuseAnEdit) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.bucket.Erase(kDoc);
+  t.bucket.Plant(kDoc, "one");  // the same bytes; where ETags are opaque, another version
+  t.a->Write(kDoc, "two");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+}  // namespace
+}  // namespace swamp
