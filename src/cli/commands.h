@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace swamp {
+
+class Session;
+
+// One function a top-level word, each in the file of that name.
+void AddCelCommands(CLI::App& root, Session& session);
+void AddCompletionsCommands(CLI::App& root, Session& session);
+void AddDatastoreCommands(CLI::App& root, Session& session);
+void AddExtensionCommands(CLI::App& root, Session& session);
+void AddHelpCommand(CLI::App& root, Session& session);
+void AddInitCommand(CLI::App& root, Session& session);
+void AddModelCommands(CLI::App& root, Session& session);
+void AddRepoCommands(CLI::App& root, Session& session);
+void AddVaultCommands(CLI::App& root, Session& session);
+void AddVersionCommand(CLI::App& root, Session& session);
+
+}  // namespace swamp

@@ -1,0 +1,349 @@
+// swamp model create, get, search, edit, delete, validate; swamp model type search, describe.
+
+#include <fmt/format.h>
+
+#include "cli/builder.h"
+#include "cli/commands.h"
+#include "cli/editor.h"
+#include "cli/render/table.h"
+#include "model/edit_models.h"
+#include "util/text.h"
+
+namespace swamp {
+namespace {
+
+Json TypeParts(const ModelTypes& types, const std::string& type_name, const char* schema_key) {
+  Json json = Json::object();
+  if (const ModelType* type = types.Find(type_name)) {
+    json["typeVersion"] = type->version;
+    if (!type->global_arguments.is_null()) json[schema_key] = type->global_arguments;
+    json["methods"] = DescribeMethods(*type);
+  }
+  return json;
+}
+
+std::string MethodNames(const ModelTypes& types, const std::string& type_name) {
+  std::vector<std::string> names;
+  if (const ModelType* type = types.Find(type_name)) {
+    for (const MethodSpec& method : type->methods) names.push_back(method.name);
+  }
+  return Join(names, ", ");
+}
+
+Rendered RenderCreated(Session& session, const StoredDefinition& created) {
+  const Definition& definition = created.definition;
+  const std::string path = session.config().Locate(created.document.path).string();
+  Json json = {{"id", definition.id}, {"type", definition.type}, {"name", definition.name}, {"path", path}};
+  Json parts = TypeParts(session.model_types(), definition.type, "globalArguments");
+  json["version"] = definition.type_version.value_or("");
+  parts.erase("typeVersion");
+  for (const auto& [key, value] : parts.items()) json[key] = value;
+  return {json, fmt::format("Created {} ({})\n{}\nMethods: {}\n", definition.name, definition.type, path,
+                            MethodNames(session.model_types(), definition.type))};
+}
+
+Rendered RenderDefinition(Session& session, const StoredDefinition& stored) {
+  const Definition& definition = stored.definition;
+  Json json = {{"id", definition.id},
+               {"name", definition.name},
+               {"type", definition.type},
+               {"version", definition.version},
+               {"tags", definition.tags},
+               {"globalArguments", definition.global_arguments}};
+  for (const auto& [key, value] : TypeParts(session.model_types(), definition.type, "globalArgumentsSchema").items()) {
+    json[key] = value;
+  }
+  json["path"] = session.config().Locate(stored.document.path).string();
+  if (definition.type_version) json["definitionTypeVersion"] = *definition.type_version;
+  for (const char* key : {"inputs", "checks", "reports", "resources"}) {
+    if (definition.other.contains(key)) json[key] = definition.other[key];
+  }
+  std::string text = LabelledLines({{"Name", definition.name},
+                                    {"Type", definition.type},
+                                    {"Id", definition.id},
+                                    {"Version", std::to_string(definition.version)},
+                                    {"Path", json["path"].get<std::string>()},
+                                    {"Methods", MethodNames(session.model_types(), definition.type)}});
+  if (!definition.tags.empty()) text += LabelledLines({{"Tags", CompactJson(definition.tags)}});
+  if (!definition.global_arguments.empty()) {
+    text += LabelledLines({{"Arguments", CompactJson(definition.global_arguments)}});
+  }
+  return {std::move(json), std::move(text)};
+}
+
+Rendered RenderSearch(const std::string& query, const std::vector<StoredDefinition>& found) {
+  Json results = Json::array();
+  Table table({"NAME", "TYPE", "ID"});
+  for (const StoredDefinition& one : found) {
+    results.push_back({{"id", one.definition.id}, {"name", one.definition.name}, {"type", one.definition.type}});
+    table.Add({one.definition.name, one.definition.type, one.definition.id});
+  }
+  return {{{"query", query}, {"results", results}},
+          found.empty() ? std::string(query.empty() ? "There are no models yet.\n" : "No model matches.\n")
+                        : table.Render()};
+}
+
+Rendered RenderValidation(const std::vector<ModelValidation>& validations, bool single) {
+  Json models = Json::array();
+  std::string text;
+  int passed = 0;
+  int warnings = 0;
+  for (const ModelValidation& one : validations) {
+    Json checks = Json::array();
+    text += fmt::format("{} ({})\n", one.name, one.type);
+    for (const ModelValidation::Check& check : one.checks) {
+      Json json = {{"name", check.name}, {"passed", check.problems.empty()}};
+      if (!check.problems.empty()) json["error"] = Join(check.problems, "; ");
+      checks.push_back(std::move(json));
+      text += fmt::format("  {} {}\n", check.problems.empty() ? "ok    " : "FAILED", check.name);
+      for (const std::string& problem : check.problems) text += fmt::format("           {}\n", problem);
+    }
+    Json json_warnings = Json::array();
+    for (const ModelValidation::Warning& warning : one.warnings) {
+      json_warnings.push_back({{"name", warning.name}, {"message", warning.message}});
+      text += fmt::format("  note   {}: {}\n", warning.name, warning.message);
+    }
+    passed += one.passed() ? 1 : 0;
+    warnings += static_cast<int>(one.warnings.size());
+    models.push_back({{"modelId", one.id},
+                      {"modelName", one.name},
+                      {"type", one.type},
+                      {"validations", checks},
+                      {"warnings", json_warnings},
+                      {"passed", one.passed()}});
+  }
+  if (single) return {models.front(), text};
+  const int failed = static_cast<int>(validations.size()) - passed;
+  text += fmt::format("{} passed, {} failed\n", passed, failed);
+  return {{{"models", models},
+           {"totalPassed", passed},
+           {"totalFailed", failed},
+           {"totalWarnings", warnings},
+           {"passed", failed == 0}},
+          text};
+}
+
+void AddCreate(CLI::App& group, Session& session) {
+  struct Options {
+    CreateModelRequest request;
+    std::vector<std::string> global_args;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddRepoCommand(group, session, "create", "Create a model definition");
+  command->add_option("type", options->request.type, "Model type, such as command/shell")->required();
+  command->add_option("name", options->request.name, "Name, unique in the repository")->required();
+  command->add_option("--global-arg", options->global_args, "Global argument key=value (repeatable)")
+      ->type_name("<key=value>")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->callback([&session, options] {
+    for (const std::string& argument : options->global_args) {
+      const std::size_t equals = argument.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        throw UserError("usage", fmt::format("--global-arg \"{}\" is not of the form key=value", Printable(argument, 80)));
+      }
+      options->request.global_arguments.emplace_back(argument.substr(0, equals), argument.substr(equals + 1));
+    }
+    session.Print(RenderCreated(session, CreateModel(session.context(), session.config(), session.model_types(),
+                                                     options->request)));
+  });
+}
+
+void AddGet(CLI::App& group, Session& session) {
+  struct Options {
+    std::string model;
+    bool refresh = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddRepoCommand(group, session, "get", "Show a model definition");
+  command->add_option("model_id_or_name", options->model, "Name or id")->required();
+  command->add_flag("--refresh", options->refresh, "Bring the configuration up to date first");
+  command->callback([&session, options] {
+    if (options->refresh) session.config().Refresh(session.context());
+    session.Print(RenderDefinition(session, Definitions(session.context(), session.config()).Require(options->model)));
+  });
+}
+
+void AddSearch(CLI::App& group, Session& session, const char* name, bool hidden) {
+  struct Options {
+    std::string query;
+    bool all = false;
+    bool refresh = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddRepoCommand(group, session, name, "Find models by name, type or id");
+  if (hidden) command->group("");
+  command->add_option("query", options->query, "Part of a name, a type or an id");
+  command->add_flag("--all", options->all, "Also models of internal types");
+  command->add_flag("--refresh", options->refresh, "Bring the configuration up to date first");
+  command->callback([&session, options] {
+    if (options->refresh) session.config().Refresh(session.context());
+    std::vector<StoredDefinition> found;
+    for (StoredDefinition& one : Definitions(session.context(), session.config()).All()) {
+      const ModelType* type = session.model_types().Find(one.definition.type);
+      if (type != nullptr && type->internal && !options->all) continue;
+      const bool matches = ContainsIgnoringCase(one.definition.name, options->query) ||
+                           ContainsIgnoringCase(one.definition.type, options->query) ||
+                           ContainsIgnoringCase(one.definition.id, options->query);
+      if (matches) found.push_back(std::move(one));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const StoredDefinition& a, const StoredDefinition& b) {
+      return a.definition.name < b.definition.name;
+    });
+    session.Print(RenderSearch(options->query, found));
+  });
+}
+
+void RunEdit(Session& session, const std::string& name, const std::string& file) {
+  const Context& context = session.context();
+  ConfigTier& config = session.config();
+  Json json = Json::object();
+  Definitions definitions(context, config);
+  // Piped text was written with what this checkout showed; what peers did since then is a conflict.
+  StoredDefinition current = definitions.RequireForChange(name);
+  std::optional<std::string> text;
+  if (!file.empty()) {
+    text = ReadFile(context.files(), context.environment().WorkingDirectory() / file);
+    if (!text) throw UserError("usage", fmt::format("there is no file {}", Printable(file)));
+  } else {
+    text = session.PipedInput();
+    if (text && Trim(*text).empty()) text.reset();
+  }
+  std::string status = "updated";
+  std::string editor;
+  if (!text) {
+    if (!IsTerminal(0) && !context.environment().GetNonEmpty("VISUAL") && !context.environment().GetNonEmpty("EDITOR")) {
+      throw UserError("usage", "there is no new text on standard input and no terminal for an editor",
+                      "Pipe the new definition in, or name it with --file.");
+    }
+    config.Refresh(context);
+    current = definitions.Require(name);
+    EditedText edited = EditInEditor(session, current.document.path, current.document.bytes, [&](const std::string& t) {
+      CheckModelText(session.model_types(), current, t);
+    });
+    status = "opened";
+    editor = edited.editor;
+    if (edited.changed) text = std::move(edited.text);
+  }
+  std::string path = current.document.path;
+  std::string new_name = current.definition.name;
+  if (text) {
+    const StoredDefinition updated =
+        UpdateModel(context, config, session.model_types(), {.current = current, .text = *text});
+    path = updated.document.path;
+    new_name = updated.definition.name;
+  }
+  json["path"] = config.Locate(path).string();
+  if (!editor.empty()) json["editor"] = editor;
+  json["status"] = status;
+  json["name"] = new_name;
+  json["type"] = current.definition.type;
+  json["editType"] = "definition";
+  session.Print({json, text ? fmt::format("Updated {}\n", new_name) : fmt::format("{} is unchanged\n", new_name)});
+}
+
+void AddEdit(CLI::App& group, Session& session) {
+  struct Options {
+    std::string model;
+    std::string file;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddRepoCommand(group, session, "edit", "Change a model definition in an editor or from standard input");
+  command->add_option("model_id_or_name", options->model, "Name or id")->required();
+  command->add_option("--file", options->file, "Take the new definition from this file")->type_name("<file>");
+  command->callback([&session, options] { RunEdit(session, options->model, options->file); });
+}
+
+void AddDelete(CLI::App& group, Session& session) {
+  struct Options {
+    std::string model;
+    Confirmation confirmation;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddRepoCommand(group, session, "delete", "Delete a model definition");
+  command->add_option("model_id_or_name", options->model, "Name or id")->required();
+  AddConfirmation(*command, options->confirmation);
+  command->callback([&session, options] {
+    if (!session.Confirm(fmt::format("Delete the model {}?", Printable(options->model, 80)),
+                         options->confirmation.given())) {
+      session.Print({{{"cancelled", true}}, "Nothing was deleted.\n"});
+      return;
+    }
+    const DeletedModel deleted =
+        DeleteModel(session.context(), session.config(), options->model, options->confirmation.force);
+    session.Print({{{"deleted",
+                     {{"id", deleted.id},
+                      {"name", deleted.name},
+                      {"type", deleted.type},
+                      {"inputPath", session.config().Locate(deleted.path).string()}}},
+                    {"resourceDeleted", false},
+                    {"outputsDeleted", 0},
+                    {"evaluatedInputDeleted", false},
+                    {"dataDeleted", 0},
+                    {"expiredDataAutoCollected", 0}},
+                   fmt::format("Deleted {} ({})\n", deleted.name, deleted.type)});
+  });
+}
+
+void AddValidate(CLI::App& group, Session& session) {
+  struct Options {
+    std::string model;
+    std::vector<std::string> labels;
+    std::optional<std::string> method;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddRepoCommand(group, session, "validate", "Check one model definition, or all");
+  command->add_option("model_id_or_name", options->model, "Name or id; all when left out");
+  command->add_option("--label", options->labels, "Only checks with this label (repeatable)")->type_name("<label>");
+  command->add_option("--method", options->method, "Only this method's arguments and checks")->type_name("<method>");
+  command->callback([&session, options] {
+    Definitions definitions(session.context(), session.config());
+    std::vector<ModelValidation> validations;
+    if (!options->model.empty()) {
+      validations.push_back(
+          ValidateModel(session.model_types(), definitions.Require(options->model), options->method));
+    } else {
+      for (const StoredDefinition& one : definitions.All()) {
+        validations.push_back(ValidateModel(session.model_types(), one, options->method));
+      }
+      if (validations.empty()) throw UserError("validation_failed", "there are no models to validate");
+    }
+    session.Print(RenderValidation(validations, !options->model.empty()));
+    for (const ModelValidation& one : validations) {
+      if (!one.passed()) throw ExitQuietly{1};
+    }
+  });
+}
+
+void AddType(CLI::App& group, Session& session) {
+  CLI::App* type = AddGroup(group, "type", "Model types");
+  auto query = std::make_shared<std::string>();
+  CLI::App* search = AddRepoCommand(*type, session, "search", "Find model types");
+  search->add_option("query", *query, "Part of a type's name");
+  search->callback([&session, query] {
+    Json results = Json::array();
+    std::string text;
+    for (const ModelType* one : session.model_types().All()) {
+      if (one->internal || !ContainsIgnoringCase(one->name, *query)) continue;
+      results.push_back({{"raw", one->name}, {"normalized", one->name}});
+      text += one->name + "\n";
+    }
+    session.Print({{{"query", *query}, {"results", results}}, text.empty() ? "No type matches.\n" : text});
+  });
+}
+
+}  // namespace
+
+void AddModelCommands(CLI::App& root, Session& session) {
+  CLI::App* group = AddGroup(root, "model", "Models: what they are and what they can do");
+  AddCreate(*group, session);
+  AddGet(*group, session);
+  AddSearch(*group, session, "search", false);
+  AddSearch(*group, session, "list", true);
+  AddEdit(*group, session);
+  AddDelete(*group, session);
+  AddValidate(*group, session);
+  AddType(*group, session);
+}
+
+}  // namespace swamp

@@ -1,0 +1,214 @@
+#include "model/edit_models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "util/json_schema.h"
+#include "util/random.h"
+#include "util/text.h"
+#include "util/yaml.h"
+
+namespace swamp {
+namespace {
+
+UserError ModelExists(const std::string& name, const std::string& where) {
+  return {"model_exists", fmt::format("Model already exists: {}", name),
+          fmt::format("It is {}. Choose another name, or change it with `swamp model edit {}`.", where, name)};
+}
+
+Json GlobalArgumentsOf(const ModelType& type, const CreateModelRequest& request) {
+  Json arguments = Json::object();
+  for (const auto& [key, value] : request.global_arguments) arguments[key] = value;
+  std::vector<std::string> problems;
+  if (type.global_arguments.is_null()) {
+    for (const auto& [key, value] : arguments.items()) {
+      problems.push_back(fmt::format("{} is not known: {} takes no global arguments", Printable(key, 60), type.name));
+    }
+  } else {
+    arguments = CoerceBySchema(type.global_arguments, std::move(arguments));
+    // What an expression will give is known only at a run.
+    if (!HasExpressions(arguments)) problems = CheckSchema(type.global_arguments, arguments);
+  }
+  if (!problems.empty()) {
+    throw UserError("validation_failed", fmt::format("the arguments do not fit {}: {}", type.name, Join(problems, "; ")));
+  }
+  return arguments;
+}
+
+// The new text as a definition that may take the current one's place.
+Definition ParseReplacement(const StoredDefinition& current, std::string& text) {
+  const std::string what = "the new text of " + current.document.path;
+  const Json json = ParseYaml(text, what);
+  if (!json.is_object()) throw UserError("validation_failed", what + " is not a map of keys to values");
+  // A document without them keeps what identifies the model.
+  const auto keep = [&](const char* key, const std::string& value) {
+    if (!json.contains(key)) text = SetYamlKey(text, std::vector<std::string>{key}, value);
+  };
+  keep("name", current.definition.name);
+  keep("id", current.definition.id);
+  Definition next = Definition::Parse(text, what, current.definition.type);
+  if (next.id != current.definition.id) {
+    throw UserError("validation_failed",
+                    fmt::format("the id of {} cannot change (it is {}, the new text has {})", current.definition.name,
+                                current.definition.id, next.id),
+                    "To make another model: swamp model create.");
+  }
+  if (next.type != current.definition.type) {
+    throw UserError("validation_failed",
+                    fmt::format("the type of {} cannot change (it is {}, the new text has {})",
+                                current.definition.name, current.definition.type, next.type),
+                    "To make a model of another type: swamp model create.");
+  }
+  if (next.name != current.definition.name) CheckNewDefinitionName(next.name);
+  return next;
+}
+
+std::vector<std::string> GlobalArgumentProblems(const ModelType& type, const Definition& definition) {
+  if (HasExpressions(definition.global_arguments)) return {};
+  if (type.global_arguments.is_null()) {
+    std::vector<std::string> problems;
+    for (const auto& [key, value] : definition.global_arguments.items()) {
+      problems.push_back(fmt::format("{} is not known: {} takes no global arguments", Printable(key, 60), type.name));
+    }
+    return problems;
+  }
+  return CheckSchema(type.global_arguments, definition.global_arguments, "globalArguments", {.allow_missing = true});
+}
+
+std::vector<std::string> MethodProblems(const ModelType& type, const Definition& definition,
+                                        const std::optional<std::string>& only) {
+  std::vector<std::string> problems;
+  for (const auto& [method, body] : definition.methods.items()) {
+    if (only && method != *only) continue;
+    const MethodSpec* spec = type.FindMethod(method);
+    if (spec == nullptr) {
+      std::vector<std::string> known;
+      for (const MethodSpec& one : type.methods) known.push_back(one.name);
+      problems.push_back(fmt::format("methods.{} is not known (methods of {}: {})", Printable(method, 60), type.name,
+                                     Join(known, ", ")));
+      continue;
+    }
+    const Json arguments = definition.ArgumentsOf(method);
+    if (!body.is_object() || !body.contains("arguments") || HasExpressions(arguments)) continue;
+    for (std::string& problem : CheckSchema(spec->arguments, arguments, "methods." + method + ".arguments")) {
+      problems.push_back(std::move(problem));
+    }
+  }
+  return problems;
+}
+
+}  // namespace
+
+StoredDefinition CreateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
+                             const CreateModelRequest& request) {
+  const ModelType& type = types.Require(request.type);
+  CheckNewDefinitionName(request.name);
+  Definition definition{.type = type.name, .type_version = type.version, .id = context.random().Uuid(), .name = request.name};
+  definition.global_arguments = GlobalArgumentsOf(type, request);
+
+  const std::unique_ptr<ConfigChange> change = config.Begin(context);
+  Definitions definitions(context, config);
+  if (const auto twin = definitions.Find(definition.name); twin && twin->definition.name == definition.name) {
+    throw ModelExists(definition.name, twin->document.path);
+  }
+  const std::string path = DefinitionPath(definition);
+  const std::string yaml = definition.ToYaml();
+  try {
+    change->Create(path, yaml);
+    change->Publish();
+  } catch (const DocumentExists& exists) {
+    throw ModelExists(definition.name, exists.peer().empty() ? path : path + ", created by " + exists.peer());
+  }
+  return {std::move(definition), {path, yaml, {}}};
+}
+
+void CheckModelText(const ModelTypes& types, const StoredDefinition& current, const std::string& text) {
+  std::string copy = text;
+  const Definition next = ParseReplacement(current, copy);
+  const ModelType* type = types.Find(next.type);
+  if (type == nullptr) return;
+  std::vector<std::string> problems = GlobalArgumentProblems(*type, next);
+  for (std::string& problem : MethodProblems(*type, next, std::nullopt)) problems.push_back(std::move(problem));
+  if (problems.empty()) return;
+  throw UserError("validation_failed", fmt::format("{} would not be valid: {}", next.name, Join(problems, "; ")));
+}
+
+StoredDefinition UpdateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
+                             const UpdateModelRequest& request) {
+  CheckModelText(types, request.current, request.text);
+  std::string text = request.text;
+  Definition next = ParseReplacement(request.current, text);
+  const Document& old = request.current.document;
+  const bool renamed = next.name != request.current.definition.name;
+  const std::string path = renamed ? DefinitionPath(next) : old.path;
+
+  const std::unique_ptr<ConfigChange> change = config.Begin(context);
+  if (renamed) {
+    Definitions definitions(context, config);
+    if (const auto twin = definitions.Find(next.name); twin && twin->definition.name == next.name) {
+      throw ModelExists(next.name, twin->document.path);
+    }
+  }
+  try {
+    if (path == old.path) {
+      change->Replace(path, text, old.version);
+    } else {
+      change->Create(path, text);
+      change->Remove(old.path, old.version);
+    }
+    change->Publish();
+  } catch (const DocumentExists&) {
+    throw ModelExists(next.name, path);
+  }
+  return {std::move(next), {path, text, {}}};
+}
+
+DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::string& name_or_id, bool force) {
+  Definitions definitions(context, config);
+  DeletedModel deleted;
+  Document document;
+  try {
+    StoredDefinition stored = definitions.RequireForChange(name_or_id);
+    deleted = {stored.definition.id, stored.definition.name, stored.definition.type, stored.document.path};
+    document = std::move(stored.document);
+  } catch (const UserError& error) {
+    const auto file = force && error.code() != "model_not_found" && error.code() != "ambiguous_id"
+                          ? definitions.FindFile(name_or_id)
+                          : std::nullopt;
+    if (!file) throw;
+    deleted = {"", name_or_id, TypeOfPath(file->path), file->path};
+    document = *file;
+  }
+  const std::unique_ptr<ConfigChange> change = config.Begin(context);
+  change->Remove(document.path, document.version);
+  change->Publish();
+  return deleted;
+}
+
+bool ModelValidation::passed() const {
+  return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.problems.empty(); });
+}
+
+ModelValidation ValidateModel(const ModelTypes& types, const StoredDefinition& stored,
+                              const std::optional<std::string>& method) {
+  const Definition& definition = stored.definition;
+  ModelValidation validation{.id = definition.id, .name = definition.name, .type = definition.type};
+  validation.checks.push_back({"Definition schema", {}});
+  const ModelType* type = types.Find(definition.type);
+  if (type == nullptr) {
+    validation.warnings.push_back({"Model type", fmt::format("the type {} is not known here, so arguments were not "
+                                                             "checked",
+                                                             definition.type)});
+    return validation;
+  }
+  if (!definition.global_arguments.empty()) {
+    validation.checks.push_back({"Global arguments", GlobalArgumentProblems(*type, definition)});
+  }
+  if (!definition.methods.empty()) {
+    validation.checks.push_back({"Method arguments", MethodProblems(*type, definition, method)});
+  }
+  return validation;
+}
+
+}  // namespace swamp
