@@ -19,6 +19,7 @@
 #include "util/error.h"
 #include "util/executor.h"
 #include "util/files.h"
+#include "util/http.h"
 #include "util/log.h"
 #include "util/random.h"
 #include "util/time.h"
@@ -172,6 +173,73 @@ inline std::string ExtensionArchive(const std::map<std::string, std::string>& co
   writer.Finish();
   return Gzip(tar);
 }
+
+// A server in a table: what it answers to "METHOD url", in turn (the last answer stays). Keeps the
+// requests.
+class ScriptedHttp final : public HttpClient {
+ public:
+  using Answer = std::function<HttpResponse(const Context&, const HttpRequest&)>;
+
+  void On(const std::string& request, Answer answer) {
+    answers_[request].push_back(std::move(answer));
+  }
+  void On(const std::string& request, int status, std::string body = "", HttpHeaders headers = {}) {
+    On(request, [=](const Context&, const HttpRequest&) {
+      return HttpResponse{status, headers, body};
+    });
+  }
+
+  HttpResponse Send(const Context& context, const HttpRequest& request) override {
+    HttpResponse response = Find(request)(context, request);
+    if (response.status >= 200 && response.status <= 299 && request.sink != nullptr) {
+      // As a client does that had to start over.
+      request.sink->Write("torn");
+      request.sink->Restart();
+      request.sink->Write(response.body);
+      response.body.clear();
+    }
+    return response;
+  }
+
+  struct Seen {
+    std::string request;
+    std::string api_key;  // "none" when none was sent
+    std::string body;
+  };
+  std::vector<Seen> seen;
+
+  std::vector<std::string> Requests() const {
+    std::vector<std::string> requests;
+    for (const Seen& one : seen) requests.push_back(one.request);
+    return requests;
+  }
+
+ private:
+  Answer Find(const HttpRequest& request) {
+    const std::lock_guard lock(mutex_);
+    Seen now{request.method + " " + request.url, "none", request.body};
+    for (const auto& [name, value] : request.headers) {
+      if (name == "x-api-key") now.api_key = value;
+    }
+    if (request.source != nullptr) {
+      now.body.resize(static_cast<std::size_t>(request.source->size()));
+      request.source->ReadAt(0, now.body.data(), now.body.size());
+    }
+    seen.push_back(now);
+    const auto found = answers_.find(now.request);
+    if (found == answers_.end()) {
+      return [](const Context&, const HttpRequest&) {
+        return HttpResponse{404, {}, R"({"error":"not found"})"};
+      };
+    }
+    Answer answer = found->second.front();
+    if (found->second.size() > 1) found->second.erase(found->second.begin());
+    return answer;
+  }
+
+  std::map<std::string, std::vector<Answer>> answers_;
+  std::mutex mutex_;
+};
 
 // The code of the UserError that `call` throws; "none" without one.
 inline std::string CodeOf(const std::function<void()>& call) {
