@@ -70,7 +70,8 @@ std::string WhenToRetry(std::string_view retry_after) {
           "missing_scope", fmt::format("{} doesn't allow this with your key{}", registry, words),
           "Ask for a key with the scope that this needs, or for access to the extension.");
     case 429:
-      throw UserError("rate_limited", fmt::format("{} has had too many requests{}", registry, words),
+      throw UserError("rate_limited",
+                      fmt::format("{} has had too many requests{}", registry, words),
                       WhenToRetry(HeaderOf(response, "retry-after")));
     default:
       break;
