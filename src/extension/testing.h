@@ -81,11 +81,13 @@ class TempWorld {
     return ReadFile(files, root / path).value_or("<no such file>");
   }
   bool Exists(const std::filesystem::path& path) { return files.Stat(root / path).has_value(); }
-  // Every file below a folder with its content.
+  // Every file below a folder with its content; of a link, that it is one.
   std::map<std::string, std::string> Tree(const std::filesystem::path& path) {
     std::map<std::string, std::string> tree;
-    for (const std::string& name : ListFilesBelow(files, root / path))
-      tree[name] = Read(path / name);
+    for (const std::string& name : ListFilesBelow(files, root / path)) {
+      const bool is_link = files.Stat(root / path / name)->kind == FileKind::kLink;
+      tree[name] = is_link ? "<a link>" : Read(path / name);
+    }
     return tree;
   }
 
@@ -101,6 +103,95 @@ class TempWorld {
 
  private:
   std::vector<std::unique_ptr<World>> worlds_;
+};
+
+// A file system on which the nth change fails, and, if it is a crash, every change after it.
+class FailingFiles final : public Files {
+ public:
+  enum class Kind { kCrash, kOneFailure };
+  FailingFiles(Files& files, Kind kind, int good_changes)
+      : files_(files), kind_(kind), left_(good_changes) {}
+
+  bool has_failed() const { return failed_; }
+
+  std::optional<FileInfo> Stat(const std::filesystem::path& path) override {
+    return files_.Stat(path);
+  }
+  std::unique_ptr<InputFile> Open(const std::filesystem::path& path) override {
+    return files_.Open(path);
+  }
+  std::unique_ptr<OutputFile> Create(const std::filesystem::path& target, unsigned mode) override {
+    Change(target);
+    return std::make_unique<Output>(*this, files_.Create(target, mode), target);
+  }
+  void Append(const std::filesystem::path& path, std::string_view bytes, unsigned mode) override {
+    Change(path);
+    files_.Append(path, bytes, mode);
+  }
+  bool Remove(const std::filesystem::path& path) override {
+    Change(path);
+    return files_.Remove(path);
+  }
+  void Rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
+    Change(from);
+    files_.Rename(from, to);
+  }
+  void CreateFolders(const std::filesystem::path& path, unsigned mode) override {
+    Change(path);
+    files_.CreateFolders(path, mode);
+  }
+  std::vector<FolderEntry> List(const std::filesystem::path& folder) override {
+    return files_.List(folder);
+  }
+  void SetMode(const std::filesystem::path& path, unsigned mode) override {
+    Change(path);
+    files_.SetMode(path, mode);
+  }
+  void Sync(std::span<const std::filesystem::path> paths) override { files_.Sync(paths); }
+  std::filesystem::path Resolve(const std::filesystem::path& path) override {
+    return files_.Resolve(path);
+  }
+  std::unique_ptr<FileLock> Lock(const Context& context, const std::filesystem::path& path,
+                                 Duration wait) override {
+    return files_.Lock(context, path, wait);
+  }
+  std::string DatabaseName(const std::filesystem::path& path) override {
+    return files_.DatabaseName(path);
+  }
+
+ private:
+  class Output final : public OutputFile {
+   public:
+    Output(FailingFiles& owner, std::unique_ptr<OutputFile> file, std::filesystem::path target)
+        : owner_(owner), file_(std::move(file)), target_(std::move(target)) {}
+    void Append(std::string_view bytes) override { file_->Append(bytes); }
+    void Close(Durability durability) override { file_->Close(durability); }
+    void Commit(Durability durability) override {
+      owner_.Change(target_);
+      file_->Commit(durability);
+    }
+    bool CommitExclusive() override {
+      owner_.Change(target_);
+      return file_->CommitExclusive();
+    }
+    const std::filesystem::path& temporary_path() const override { return file_->temporary_path(); }
+
+   private:
+    FailingFiles& owner_;
+    std::unique_ptr<OutputFile> file_;
+    std::filesystem::path target_;
+  };
+
+  void Change(const std::filesystem::path& path) {
+    if (left_-- > 0 || (failed_ && kind_ == Kind::kOneFailure)) return;
+    failed_ = true;
+    throw IoError("change", path.native(), EIO);
+  }
+
+  Files& files_;
+  Kind kind_;
+  int left_;
+  bool failed_ = false;
 };
 
 // A file in memory.
