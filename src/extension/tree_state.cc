@@ -176,16 +176,16 @@ TreeState InspectTree(const Context& context, const ExtensionSite& site, const E
   return state;
 }
 
-std::set<std::filesystem::path> ClaimsOfNeighbours(const ExtensionSite& site,
-                                                   const ExtensionName& name,
-                                                   const Lockfile& lockfile) {
-  std::set<std::filesystem::path> claims;
+std::map<std::filesystem::path, std::string> ClaimsOfNeighbours(const ExtensionSite& site,
+                                                                const ExtensionName& name,
+                                                                const Lockfile& lockfile) {
+  std::map<std::filesystem::path, std::string> claims;
   for (const auto& [text, entry] : lockfile.entries()) {
     const auto other = ExtensionName::Parse(text);
     if (!other || (!Below(text, name.text()) && !Below(name.text(), text))) continue;
     for (const std::string& path : ReadListedFiles(site, *other, entry).tree) {
-      claims.insert(site.pulled_root / text / path);
-      if (site.older_pulled_root) claims.insert(*site.older_pulled_root / text / path);
+      claims.emplace(site.pulled_root / text / path, text);
+      if (site.older_pulled_root) claims.emplace(*site.older_pulled_root / text / path, text);
     }
   }
   return claims;

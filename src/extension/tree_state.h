@@ -1,8 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,9 +62,9 @@ TreeState InspectTree(const Context& context, const ExtensionSite& site, const E
 
 // Absolute paths of files that the entries of *other* extensions claim inside this extension's
 // tree, and of files around it: names nest, so that "@c/aws" and "@c/aws/iam" share a folder.
-std::set<std::filesystem::path> ClaimsOfNeighbours(const ExtensionSite& site,
-                                                   const ExtensionName& name,
-                                                   const Lockfile& lockfile);
+std::map<std::filesystem::path, std::string> ClaimsOfNeighbours(const ExtensionSite& site,
+                                                                const ExtensionName& name,
+                                                                const Lockfile& lockfile);
 
 // What an extension that is installed here, or an entry, says it depends on.
 std::vector<Dependency> DependenciesOf(const Context& context, const ExtensionSite& site,

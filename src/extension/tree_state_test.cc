@@ -165,11 +165,12 @@ TEST_F(TreeStateTest, EX12_KnowsWhatNeighboursClaim) {
       {{"@c/x", Entry({InTree("models/models/a.ts")})},
        {"@c/x/models", Entry({InTree("models/models/b.ts"), InTree("models/manifest.yaml")})},
        {"@c/xy", Entry({".swamp/pulled-extensions/@c/xy/models/c.ts"})}});
-  EXPECT_THAT(ClaimsOfNeighbours(site_, name("@c/x"), lockfile),
-              UnorderedElementsAre(world_.root / InTree("models/models/b.ts"),
-                                   world_.root / InTree("models/manifest.yaml")));
+  EXPECT_THAT(
+      ClaimsOfNeighbours(site_, name("@c/x"), lockfile),
+      UnorderedElementsAre(Pair(world_.root / InTree("models/models/b.ts"), "@c/x/models"),
+                           Pair(world_.root / InTree("models/manifest.yaml"), "@c/x/models")));
   EXPECT_THAT(ClaimsOfNeighbours(site_, name("@c/x/models"), lockfile),
-              UnorderedElementsAre(world_.root / InTree("models/models/a.ts")));
+              UnorderedElementsAre(Pair(world_.root / InTree("models/models/a.ts"), "@c/x")));
   EXPECT_THAT(ClaimsOfNeighbours(site_, name("@c/xy"), lockfile), IsEmpty());
 }
 
