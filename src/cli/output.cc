@@ -33,6 +33,16 @@ void WriteAll(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
+OutputOptions OutputOptionsOf(const std::vector<std::string>& arguments) {
+  OutputOptions options;
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "--json") options.json = true;
+    if (argument == "--no-color") options.no_color = true;
+  }
+  return options;
+}
+
 bool IsTerminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
 bool UsesColor(int descriptor, bool no_color) {

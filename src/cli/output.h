@@ -22,6 +22,9 @@ struct OutputOptions {
   bool no_color = false;
 };
 
+// What of the options has to be known before the command line is parsed, so that even its errors have the right form.
+OutputOptions OutputOptionsOf(const std::vector<std::string>& arguments);
+
 // Whether the stream is a terminal whose colours may be used (NO_COLOR and TERM=dumb say no).
 bool IsTerminal(int descriptor);
 bool UsesColor(int descriptor, bool no_color);

@@ -46,7 +46,7 @@ bool Expected::Fits(const std::optional<std::string>& sha256) const {
   return false;
 }
 
-FileDigests DigestFile(const InputFile& file, bool with_md5) {
+ContentDigests DigestFile(const InputFile& file, bool with_md5) {
   Hasher sha256(Hasher::Kind::kSha256);
   Hasher md5(Hasher::Kind::kMd5);
   std::string buffer(256 << 10, '\0');

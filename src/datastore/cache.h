@@ -98,10 +98,10 @@ class Cache {
 };
 
 // The SHA-256 and MD5 of a file's bytes, read once in pieces.
-struct FileDigests {
+struct ContentDigests {
   std::string sha256;
   std::string md5;
 };
-FileDigests DigestFile(const InputFile& file, bool with_md5);
+ContentDigests DigestFile(const InputFile& file, bool with_md5);
 
 }  // namespace swamp

@@ -232,7 +232,7 @@ class Puller {
     if (item.base || item.confirm_gone) return false;
     const auto file = cache_.files().Open(cache_.PathOf(item.path));
     if (!file) return false;
-    const FileDigests digests = DigestFile(*file, true);
+    const ContentDigests digests = DigestFile(*file, true);
     const bool by_etag = item.listed && item.listed->value == digests.md5;
     const bool by_entry = item.entry && item.entry->sha256 == digests.sha256;
     if (!by_etag && !by_entry) return false;
