@@ -48,6 +48,7 @@ struct HttpRequest {
   // No byte in either direction for this long ends the request.
   Duration idle_timeout{30'000};
   std::string ca_file;  // extra PEM roots; empty: SSL_CERT_FILE or the system's
+  bool use_proxy = true;  // false: straight to the host, whatever the environment says
 };
 
 struct HttpResponse {
