@@ -82,9 +82,12 @@ std::vector<std::string> OptionNames(const CLI::App* app) {
 UserError UsageError(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App* app = DeepestCommand(root);
   const std::string help = fmt::format("See `{} --help`.", CommandPath(app));
-  const std::vector<std::string> rest = root.remaining(true);
-  if (error.get_name() == "ExtrasError" && !rest.empty()) {
-    const std::string& word = rest.front();
+  if (error.get_name() == "ExtrasError") {
+    // "The following argument was not expected: modle"
+    const std::string text = error.what();
+    const std::size_t colon = text.find(": ");
+    std::string word = colon == std::string::npos ? text : text.substr(colon + 2);
+    word = word.substr(0, word.find(' '));
     if (word.starts_with('-')) {
       return {"usage", fmt::format("unknown option {}", Printable(word, 80)),
               DidYouMean(word.substr(0, word.find('=')), OptionNames(app)) + help};
@@ -126,11 +129,15 @@ void ApplyLogLevel(Session& session) {
 }
 
 int Dispatch(Session& session, const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front() == "__complete") {
+    PrintCompletions(session, {arguments.begin() + 1, arguments.end()});
+    return 0;
+  }
   const std::string word = FirstWord(arguments);
   const auto& groups = CommandGroups();
   const bool known = std::any_of(groups.begin(), groups.end(),
                                  [&](const CommandGroup& group) { return word == group.name; });
-  const bool whole = !known || word == "help" || word == "completions" || word == "__complete";
+  const bool whole = !known || word == "help";
   const std::unique_ptr<CLI::App> root = BuildCommandTree(session, whole ? std::string() : word);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
@@ -163,7 +170,7 @@ int Dispatch(Session& session, const std::vector<std::string>& arguments) {
 const std::vector<CommandGroup>& CommandGroups() {
   static const std::vector<CommandGroup> kGroups = {
       {"init", AddInitCommand},         {"repo", AddRepoCommands},   {"model", AddModelCommands},
-      {"vault", AddVaultCommands},      {"extension", AddExtensionCommands},
+      {"vault", AddVaultCommands},      
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
       {"completions", AddCompletionsCommands},
   };

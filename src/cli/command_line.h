@@ -24,6 +24,10 @@ std::unique_ptr<CLI::App> BuildCommandTree(Session& session, const std::string& 
 // The command tree as JSON, in the form that `help` prints; `path` leads to a subtree.
 Json DescribeCommands(const CLI::App& root, const std::vector<std::string>& path, const std::string& version);
 
+// One candidate a line for the last of `words` (what follows the program's name on a command line being
+// typed). For the completion scripts: answers fast, takes no lock, touches no network, prints no error.
+void PrintCompletions(Session& session, const std::vector<std::string>& words);
+
 // Parses and runs one command line; returns the exit code. Prints results and errors.
 int RunCommandLine(Session& session, const std::vector<std::string>& arguments);
 

@@ -13,15 +13,15 @@
 namespace swamp {
 namespace {
 
-constexpr std::string_view kBash = R"(# bash completion for swamp; put it where your bash looks for completions, or: source <(swamp completions bash)
+constexpr std::string_view kBash = R"SH(# bash completion for swamp; put it where your bash looks for completions, or: source <(swamp completions bash)
 _@ID@_complete() {
   local IFS=$'\n'
   COMPREPLY=($(compgen -W "$(@NAME@ __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _@ID@_complete @NAME@
-)";
+)SH";
 
-constexpr std::string_view kZsh = R"(#compdef @NAME@
+constexpr std::string_view kZsh = R"SH(#compdef @NAME@
 # zsh completion for swamp; put it into your fpath as _@NAME@
 _@ID@_complete() {
   local -a candidates
@@ -29,15 +29,15 @@ _@ID@_complete() {
   compadd -a candidates
 }
 compdef _@ID@_complete @NAME@
-)";
+)SH";
 
-constexpr std::string_view kFish = R"(# fish completion for swamp; put it into ~/.config/fish/completions/@NAME@.fish
+constexpr std::string_view kFish = R"SH(# fish completion for swamp; put it into ~/.config/fish/completions/@NAME@.fish
 function __@ID@_complete
   set -l words (commandline -opc) (commandline -ct)
   @NAME@ __complete $words[2..-1] 2>/dev/null
 end
 complete -c @NAME@ -f -a '(__@ID@_complete)'
-)";
+)SH";
 
 std::string Script(std::string_view form, const std::string& name) {
   std::string id;

@@ -7,6 +7,7 @@
 #include "cli/editor.h"
 #include "cli/render/table.h"
 #include "model/edit_models.h"
+#include "util/environment.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -50,9 +51,8 @@ Rendered RenderDefinition(Session& session, const StoredDefinition& stored) {
                {"version", definition.version},
                {"tags", definition.tags},
                {"globalArguments", definition.global_arguments}};
-  for (const auto& [key, value] : TypeParts(session.model_types(), definition.type, "globalArgumentsSchema").items()) {
-    json[key] = value;
-  }
+  const Json parts = TypeParts(session.model_types(), definition.type, "globalArgumentsSchema");
+  for (const auto& [key, value] : parts.items()) json[key] = value;
   json["path"] = session.config().Locate(stored.document.path).string();
   if (definition.type_version) json["definitionTypeVersion"] = *definition.type_version;
   for (const char* key : {"inputs", "checks", "reports", "resources"}) {

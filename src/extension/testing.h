@@ -147,6 +147,10 @@ class FailingFiles final : public Files {
     Change(path);
     files_.SetMode(path, mode);
   }
+  void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override {
+    Change(path);
+    files_.SetMtime(path, mtime_ns);
+  }
   void Sync(std::span<const std::filesystem::path> paths) override { files_.Sync(paths); }
   std::filesystem::path Resolve(const std::filesystem::path& path) override {
     return files_.Resolve(path);

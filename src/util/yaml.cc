@@ -161,20 +161,30 @@ YAML::Node LoadDocument(std::string_view text, const Source& source) {
 
 // ---- writing ----
 
+// 1_000, 0b101 and 12:30:00 are numbers to a YAML 1.1 reader.
+bool IsOlderNumber(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with("0b")) return text.find_first_not_of("01_", 2) == std::string_view::npos;
+  if (text.find('_') != std::string_view::npos) {
+    return !ResolveScalar(ReplaceAll(std::string(text), "_", "")).is_string();
+  }
+  if (text.find(':') == std::string_view::npos) return false;
+  const std::string_view whole = text.substr(0, text.find('.'));
+  return whole.find_first_not_of("0123456789:") == std::string_view::npos;
+}
+
+// 2026-12-01, alone or as the start of a time stamp.
+bool IsDateLike(std::string_view text) {
+  return text.size() >= 8 && AllDigits(text.substr(0, 4)) && text[4] == '-' && std::isdigit(text[5]) != 0 &&
+         (text[6] == '-' || (std::isdigit(text[6]) != 0 && text[7] == '-'));
+}
+
 bool LooksLikeNumberOrDate(std::string_view text) {
   if (text.empty()) return false;
   const char first = text.front();
   const bool numeric_start = (first >= '0' && first <= '9') || first == '-' || first == '+' || first == '.';
   if (!numeric_start) return false;
-  if (!ResolveScalar(text).is_string()) return true;
-  // YAML 1.1 also reads 1_000, 0b1, 12:30:00 and 2026-01-02 as numbers and dates.
-  if (text.find_first_not_of("0123456789_.:-+eExXabcdefABCDEF") == std::string_view::npos) {
-    const bool version_like = std::count(text.begin(), text.end(), '.') >= 2 &&
-                              text.find_first_not_of("0123456789.") == std::string_view::npos;
-    return !version_like;
-  }
-  // A time stamp: 2026-12-01T15:29:01.064Z
-  return text.size() >= 10 && AllDigits(text.substr(0, 4)) && text[4] == '-' && text[7] == '-';
+  return !ResolveScalar(text).is_string() || IsOlderNumber(text) || IsDateLike(text);
 }
 
 bool NeedsQuotes(std::string_view text) {

@@ -77,6 +77,11 @@ TEST(EmitYaml, QuotesWhatAReaderCouldMistake) {
   EXPECT_EQ(EmitYaml("2026-12-01T15:29:01.064Z", YamlQuotes::kDouble), "\"2026-12-01T15:29:01.064Z\"\n");
   EXPECT_EQ(EmitYaml("20260206.200442.0"), "20260206.200442.0\n");
   EXPECT_EQ(EmitYaml("@acme/x"), "'@acme/x'\n");
+  EXPECT_EQ(EmitYaml("4e0038fa-1837-4e63-9e49-89e17bae68f2"), "4e0038fa-1837-4e63-9e49-89e17bae68f2\n");
+  EXPECT_EQ(EmitYaml("12345678-1837-4e63-9e49-89e17bae68f2"), "12345678-1837-4e63-9e49-89e17bae68f2\n");
+  EXPECT_EQ(EmitYaml("1_000"), "'1_000'\n");
+  EXPECT_EQ(EmitYaml("12:30:00"), "'12:30:00'\n");
+  EXPECT_EQ(EmitYaml("2026-1-2"), "'2026-1-2'\n");
   EXPECT_EQ(EmitYaml("it's: so"), "'it''s: so'\n");
   EXPECT_EQ(EmitYaml("command/shell"), "command/shell\n");
 }
