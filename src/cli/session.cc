@@ -18,11 +18,10 @@ const Repository& Session::repo() {
 }
 
 DatastoreParts Session::datastore_parts() const {
-  const Environment& environment = context_.environment();
-  DatastoreParts parts{.http = wiring_.http};
-  // For tests: that nothing is lost may not depend on locks.
-  parts.use_locks = environment.GetNonEmpty("SWAMP_TEST_NO_LOCKS") != "1";
-  if (const auto file = environment.GetNonEmpty("SWAMP_STORE_TRACE")) parts.trace_file = *file;
+  const ProgramHooks& hooks = wiring_.hooks;
+  DatastoreParts parts{.http = wiring_.http, .use_locks = hooks.use_locks, .decorate_store = hooks.decorate_store};
+  // One line a request, for whoever wonders what a command does to the store.
+  if (const auto file = context_.environment().GetNonEmpty("SWAMP_STORE_TRACE")) parts.trace_file = *file;
   return parts;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/output.h"
+#include "cli/program.h"
 #include "datastore/config_tier.h"
 #include "datastore/datastore.h"
 #include "model/model_types.h"
@@ -37,6 +38,7 @@ struct Wiring {
   const ModelTypes& model_types;
   std::string version;
   std::string git_sha;
+  ProgramHooks hooks;
 };
 
 // One run of the program: the command line's global options, and the repository with what belongs to it, opened

@@ -106,6 +106,7 @@ ObjectStore& Datastore::store(const Context& context) {
     opened = std::make_unique<DirectoryStore>(
         DirectoryStoreOptions{.bucket = tier_root_, .prefix = {}, .side_folder = tier_root_ / kSideFolder});
   }
+  if (parts_.decorate_store) opened = parts_.decorate_store(std::move(opened));
   if (parts_.trace_file) opened = std::make_unique<TraceStore>(std::move(opened), *parts_.trace_file);
   store_ = std::make_unique<ResolvingStore>(std::move(opened));
   return *store_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ namespace swamp {
 struct DatastoreParts {
   HttpClient& http;
   bool use_locks = true;                         // off: shows that nothing rests on locks
+  // Wraps the store below the retries; for tests.
+  std::function<std::unique_ptr<ObjectStore>(std::unique_ptr<ObjectStore>)> decorate_store;
   std::optional<std::filesystem::path> trace_file;  // one line a store call
 };
 

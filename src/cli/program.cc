@@ -1,0 +1,60 @@
+#include "cli/program.h"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "cli/command_line.h"
+#include "cli/version.h"
+#include "model/model_types.h"
+#include "util/clock.h"
+#include "util/environment.h"
+#include "util/executor.h"
+#include "util/files.h"
+#include "util/http_curl.h"
+#include "util/random.h"
+
+namespace swamp {
+namespace {
+
+// Turns SIGINT, SIGTERM and SIGHUP into a request that commands see at their next step. A second one ends the
+// program at once.
+void WatchSignals(Cancellation& cancellation) {
+  static sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([&cancellation] {
+    for (bool first = true;; first = false) {
+      int signal = 0;
+      if (sigwait(&signals, &signal) != 0) continue;
+      if (!first) std::_Exit(128 + signal);
+      cancellation.Request(signal);
+    }
+  }).detach();
+}
+
+}  // namespace
+
+int RunProgram(const std::vector<std::string>& arguments, const ProgramHooks& hooks) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone shows as an error of the write
+  SystemClock clock;
+  SystemRandom random;
+  SystemFiles files(random);
+  SystemEnvironment environment;
+  ThreadExecutor executor;
+  Output output(clock, OutputOptionsOf(arguments));
+  World world{clock, random, files, environment, executor, output};
+  // Outlives everything: the watcher never ends.
+  static Cancellation cancellation;
+  WatchSignals(cancellation);
+  CurlHttpClient http;
+  ModelTypes types;
+  types.Add(ShellModelType());
+  Session session({world, http, cancellation, output, types, kProgramVersion, kProgramRevision, hooks});
+  return RunCommandLine(session, arguments);
+}
+
+}  // namespace swamp

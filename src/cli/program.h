@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "objectstore/object_store.h"
+
+namespace swamp {
+
+// What a test program changes in the wiring; the real one changes nothing.
+struct ProgramHooks {
+  // Wraps the datastore's store, below the retries.
+  std::function<std::unique_ptr<ObjectStore>(std::unique_ptr<ObjectStore>)> decorate_store;
+  // Off: locks are always free. Shows that nothing rests on them.
+  bool use_locks = true;
+};
+
+// The whole program: builds the world, runs one command line, returns the exit code.
+int RunProgram(const std::vector<std::string>& arguments, const ProgramHooks& hooks = {});
+
+}  // namespace swamp

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace swamp::e2e {
+
+// What happens to requests that fit.
+struct ProxyRule {
+  enum class Action {
+    kFail,        // answer 503 with an S3 error body; nothing is forwarded
+    kForbid,      // answer 403 AccessDenied
+    kLoseAnswer,  // forward it, then end the connection without an answer
+    kCut,         // end the connection without forwarding
+    kHang,        // accept and never answer
+  };
+  Action action = Action::kFail;
+  std::string method;    // empty: any
+  std::string contains;  // part of the request's path and query, percent-encoded; empty: any
+  int skip = 0;          // how many that fit pass first
+  int times = -1;        // then how many are hit; -1: all
+};
+
+// An HTTP proxy on a port of its own in front of the S3 server: counts requests and does to them what a test asks
+// for, or kills the client in the middle. Thread-safe.
+class Proxy {
+ public:
+  // `upstream` is "http://host:port".
+  explicit Proxy(const std::string& upstream);
+  ~Proxy();
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  std::string url() const;
+
+  void AddRule(ProxyRule rule);
+  void ClearRules();
+
+  enum class Moment { kBefore, kAfter };
+  // Calls `kill` when request number `index` (from 0, since now) arrives, before it is forwarded or after it took
+  // effect, and then answers nothing.
+  void KillAt(int index, Moment moment, std::function<void()> kill);
+  void ForgetKill();
+
+  // "PUT /bucket/key" lines since the last call.
+  std::vector<std::string> TakeRequests();
+
+ private:
+  class Server;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace swamp::e2e
