@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,8 @@ class ObjectStoreSuite : public testing::TestWithParam<StoreMaker> {
   std::unique_ptr<StoreUnderTest> under_test_;
   std::unique_ptr<ObjectStore> store_;
 };
+
+inline void PrintTo(const StoreMaker& maker, std::ostream* out) { *out << maker.name; }
 
 inline std::string NameOfStore(const testing::TestParamInfo<StoreMaker>& info) {
   return info.param.name;

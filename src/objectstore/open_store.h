@@ -1,25 +1,24 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "objectstore/object_store.h"
-#include "util/http.h"
-#include "util/json.h"
+#include "objectstore/s3_config.h"
 
 namespace swamp {
 
-struct S3Config {
-  std::string bucket;
-  std::string prefix;
-  std::string region;
-  std::string endpoint;
-  bool force_path_style = false;
-  int pull_concurrency = 50;
-  int push_concurrency = 25;
-};
+class Context;
+class HttpClient;
 
-S3Config ParseS3Config(const Json& config);
-std::unique_ptr<ObjectStore> OpenStore(const Context& context, const S3Config& config, HttpClient& http);
+// The store that a configuration names: a bucket of an S3 server, or for an endpoint
+// `file:///folder` the folder `/folder/<bucket>`. Nothing is asked of it yet, and no decorator is
+// around it. Borrows `http`.
+//
+// What the configuration leaves open comes from the Context's environment and the AWS profile: the
+// credentials (aws_credentials.h), the region (AWS_REGION, AWS_DEFAULT_REGION, the profile's,
+// us-east-1), the request time-out (SWAMP_S3_REQUEST_TIMEOUT_MS, where it makes sense) and the
+// certificates to trust (AWS_CA_BUNDLE, the profile's ca_bundle).
+std::unique_ptr<ObjectStore> OpenStore(const Context& context, const S3Config& config,
+                                       HttpClient& http);
 
 }  // namespace swamp

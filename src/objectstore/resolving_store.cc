@@ -80,13 +80,11 @@ ListPage ResolvingStore::List(const Context& context, const ListOptions& options
 std::optional<ObjectState> ResolvingStore::SameBytes(const Context& context, const std::string& key,
                                                      const Body& body) {
   ComparingSink sink(body);
-  GetOptions options;
-  options.size_limit = body.size();
   try {
-    GetResult result = Get(context, key, options, sink);
+    GetResult result = Get(context, key, {}, sink);
     if (result.found() && sink.complete()) return std::move(result.state);
   } catch (const Differs&) {
-    // A version of another length may have come since the HEAD; it is somebody else's all the same.
+    // Longer ones too: another version may have come since the HEAD.
   }
   return std::nullopt;
 }

@@ -145,6 +145,14 @@ TEST_P(ResolvingStoreTest, ALostAnswerAndThenAPeersWriteIsARefusal) {
   EXPECT_FALSE(Put("ours", Condition::Matches(base)).stored());
 }
 
+TEST_P(ResolvingStoreTest, APeersLongerVersionThatComesDuringTheLookIsARefusal) {
+  const ETag base = bucket.Plant("key", "base");
+  bucket.Plant("key", "hers");
+  BeforeCall(StoreOperation::kGet, 1, [this] { bucket.Plant("key", "hers, and longer"); });
+  EXPECT_FALSE(Put("ours", Condition::Matches(base)).stored());
+  EXPECT_EQ(wire->calls(StoreOperation::kGet), 1);
+}
+
 TEST_P(ResolvingStoreTest, AReplaceOfWhatIsGoneIsARefusal) {
   const ETag base = bucket.Plant("key", "base");
   bucket.Erase("key");
