@@ -155,7 +155,9 @@ fs::path DirectoryStore::Locate(std::string_view operation, const std::string& k
 
 void DirectoryStore::RequireBucket(Files& files) const {
   // A folder that isn't mounted must not look like an empty bucket.
-  if (files.Stat(files.Resolve(options_.bucket))) return;
+  auto info = files.Stat(options_.bucket);
+  if (info && info->kind == FileKind::kLink) info = files.Stat(files.Resolve(options_.bucket));
+  if (info && info->kind == FileKind::kFolder) return;
   throw StoreError(
       StoreError::Kind::kNoBucket,
       fmt::format("the bucket's folder {} is not there", options_.bucket.native()),
@@ -288,16 +290,15 @@ PutResult DirectoryStore::Put(const Context& context, const std::string& key, co
 void DirectoryStore::MoveIntoPlace(Files& files, const fs::path& temporary, const std::string& key,
                                    const fs::path& path) const {
   std::vector<fs::path> changed = {path.parent_path()};
-  const auto remember_new_folders = [&] {
-    fs::path folder = path.parent_path();
-    for (; folder != options_.bucket && !files.Stat(folder); folder = folder.parent_path()) {
-      changed.push_back(folder.parent_path());
-    }
-  };
   for (int races = 0;; ++races) {
-    remember_new_folders();
     try {
-      files.CreateFolders(path.parent_path());
+      if (races > 0) {
+        for (fs::path folder = path.parent_path(); folder != options_.bucket && !files.Stat(folder);
+             folder = folder.parent_path()) {
+          changed.push_back(folder.parent_path());
+        }
+        files.CreateFolders(path.parent_path());
+      }
       files.Rename(temporary, path);
       break;
     } catch (const IoError& error) {

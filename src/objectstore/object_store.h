@@ -61,13 +61,14 @@ class Body final : public BodySource {
 // What has to be true of a key for a write to happen. There is no unconditional write.
 class Condition {
  public:
-  static Condition Absent() { return Condition(std::nullopt); }
+  static Condition Absent() { return {}; }
   static Condition Matches(ETag etag) { return Condition(std::move(etag)); }
   // Nothing: the key must be absent.
   const std::optional<ETag>& etag() const { return etag_; }
 
  private:
-  explicit Condition(std::optional<ETag> etag) : etag_(std::move(etag)) {}
+  Condition() = default;
+  explicit Condition(ETag etag) : etag_(std::move(etag)) {}
   std::optional<ETag> etag_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "util/clock.h"
 #include "util/context.h"
 #include "util/random.h"
 
@@ -11,6 +12,8 @@ namespace swamp {
 namespace {
 
 constexpr Duration kCleanUpTime{5'000};
+constexpr int kAttempts = 3;
+constexpr Duration kPause{500};
 
 class Probe {
  public:
@@ -171,12 +174,18 @@ class Probe {
 }  // namespace
 
 Capabilities ProbeStore(const Context& context, ObjectStore& store) {
-  Probe probe(context, store);
-  try {
-    return probe.Run();
-  } catch (...) {
-    probe.CleanUp();
-    throw;
+  for (int attempt = 1;; ++attempt) {
+    Probe probe(context, store);
+    try {
+      return probe.Run();
+    } catch (const StoreError& error) {
+      probe.CleanUp();
+      if (!error.transient() || attempt == kAttempts) throw;
+    } catch (...) {
+      probe.CleanUp();
+      throw;
+    }
+    context.clock().Sleep(context, kPause * attempt);
   }
 }
 

@@ -84,31 +84,54 @@ TEST(Probe, UnderstandsThatAServerDoesNotKnowTheHeaders) {
   EXPECT_EQ(bucket.size(), 0U);
 }
 
+Fault FaultAtPut(int skip, StoreError::Kind error) {
+  Fault fault;
+  fault.kind = Fault::Kind::kFailAfter;
+  fault.operation = StoreOperation::kPut;
+  fault.skip = skip;
+  fault.error = error;
+  return fault;
+}
+
 TEST(Probe, PassesErrorsOnAndCleansUp) {
   TestWorld world;
   MemoryBucket bucket(world.clock);
+  // The probe of such a store makes six PUTs, each of which fails once.
   for (int skip = 0; skip < 6; ++skip) {
     FaultStore store(std::make_unique<MemoryStore>(bucket));
     Capabilities before;
     before.bare_etags = true;
     store.Adopt(before);
-    Fault fault;
-    fault.kind = Fault::Kind::kFailAfter;
-    fault.operation = StoreOperation::kPut;
-    fault.skip = skip;
-    fault.error = StoreError::Kind::kDenied;
-    store.Add(fault);
-    if (skip < 6) {
-      try {
-        ProbeStore(world.context, store);
-        EXPECT_EQ(skip, store.calls(StoreOperation::kPut)) << "the fault was not met";
-      } catch (const StoreError& error) {
-        EXPECT_EQ(error.kind(), StoreError::Kind::kDenied);
-        EXPECT_EQ(store.capabilities(), before);
-      }
-    }
+    store.Add(FaultAtPut(skip, StoreError::Kind::kDenied));
+    EXPECT_THROW(ProbeStore(world.context, store), StoreError) << skip;
+    EXPECT_EQ(store.capabilities(), before);
     EXPECT_EQ(bucket.size(), 0U) << skip;
   }
+}
+
+TEST(Probe, StartsOverAfterATransientError) {
+  TestWorld world;
+  MemoryBucket bucket(world.clock, ServerBehaviour::CephRgw());
+  for (int skip = 0; skip < 6; ++skip) {
+    FaultStore store(std::make_unique<MemoryStore>(bucket));
+    store.Add(FaultAtPut(skip, StoreError::Kind::kUnknownOutcome));
+    store.Add(FaultAtPut(skip + 2, StoreError::Kind::kThrottled));
+    EXPECT_EQ(ProbeStore(world.context, store), ServerBehaviour::CephRgw().ToCapabilities())
+        << skip;
+    EXPECT_EQ(bucket.size(), 0U) << skip;
+  }
+}
+
+TEST(Probe, GivesUpWhenErrorsGoOn) {
+  TestWorld world;
+  MemoryBucket bucket(world.clock);
+  FaultStore store(std::make_unique<MemoryStore>(bucket));
+  Fault fault;
+  fault.times = -1;
+  fault.error = StoreError::Kind::kUnreachable;
+  store.Add(fault);
+  EXPECT_THROW(ProbeStore(world.context, store), StoreError);
+  EXPECT_EQ(store.calls(StoreOperation::kPut), 3);
 }
 
 }  // namespace

@@ -40,9 +40,8 @@ CurlApi::CurlApi() {
   Load(library, "curl_multi_setopt", multi_setopt);
   Load(library, "curl_multi_add_handle", multi_add_handle);
   Load(library, "curl_multi_remove_handle", multi_remove_handle);
-  Load(library, "curl_multi_perform", multi_perform);
-  Load(library, "curl_multi_poll", multi_poll);
-  Load(library, "curl_multi_wakeup", multi_wakeup);
+  Load(library, "curl_multi_socket_action", multi_socket_action);
+  Load(library, "curl_multi_assign", multi_assign);
   Load(library, "curl_multi_info_read", multi_info_read);
   Load(library, "curl_multi_cleanup", multi_cleanup);
   Load(library, "curl_global_cleanup", global_cleanup_);

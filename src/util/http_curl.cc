@@ -7,6 +7,7 @@
 
 #include "util/context.h"
 #include "util/error.h"
+#include "util/http_poller.h"
 #include "util/http_transfer.h"
 
 namespace swamp {
@@ -23,8 +24,7 @@ constexpr std::size_t kKeptHandles = 64;
 // The I/O thread, and what it shares with the callers.
 class CurlHttpClient::Loop {
  public:
-  Loop() : multi_(api_.multi_init()) {
-    if (multi_ == nullptr) throw std::bad_alloc();
+  Loop() {
     api_.multi_setopt(multi_, CURLMOPT_MAXCONNECTS, kKeptConnections);
     // Signals are for the program's other threads; a broken TLS connection must not raise SIGPIPE
     // here.
@@ -41,7 +41,7 @@ class CurlHttpClient::Loop {
       const std::lock_guard lock(mutex_);
       stop_ = true;
     }
-    api_.multi_wakeup(multi_);
+    poller_.Wake();
     thread_.join();
   }
 
@@ -80,7 +80,7 @@ class CurlHttpClient::Loop {
       wake = submitted_.empty() && aborted_.empty();
       submitted_.emplace_back(id, &transfer);
     }
-    if (wake) api_.multi_wakeup(multi_);
+    if (wake) poller_.Wake();
     return id;
   }
 
@@ -89,17 +89,13 @@ class CurlHttpClient::Loop {
       const std::lock_guard lock(mutex_);
       aborted_.push_back(id);
     }
-    api_.multi_wakeup(multi_);
+    poller_.Wake();
   }
 
   void Run() {
     while (TakeOrders()) {
-      int running = 0;
-      api_.multi_perform(multi_, &running);
       FinishEnded();
-      const auto wait = std::chrono::ceil<Duration>(FinishIdle() - HttpTransfer::Clock::now());
-      const auto limit = std::clamp(wait, Duration(0), kLongWait);
-      api_.multi_poll(multi_, nullptr, 0, static_cast<int>(limit.count()), nullptr);
+      poller_.Run(FinishIdle());
     }
     // Here, because taking leave of a TLS server may raise SIGPIPE.
     for (CURL* handle : spare_handles_) api_.easy_cleanup(handle);
@@ -172,6 +168,12 @@ class CurlHttpClient::Loop {
     Keep(handle);
   }
 
+  static CURLM* NewMulti(const CurlApi& api) {
+    CURLM* multi = api.multi_init();
+    if (multi == nullptr) throw std::bad_alloc();
+    return multi;
+  }
+
   CURL* TakeHandle() {
     if (!spare_handles_.empty()) {
       CURL* handle = spare_handles_.back();
@@ -198,7 +200,8 @@ class CurlHttpClient::Loop {
   }
 
   const CurlApi api_;
-  CURLM* const multi_;
+  CURLM* const multi_ = NewMulti(api_);
+  HttpPoller poller_{api_, multi_};
 
   std::mutex mutex_;
   bool stop_ = false;
