@@ -43,6 +43,15 @@ void RefuseEdited(const ExtensionSite& site, const ExtensionName& name, const Tr
       "Copy what you want to keep, then run the command with --force.");
 }
 
+void RefuseNotInstalled(const ExtensionName& name, const Lockfile& lockfile) {
+  std::vector<std::string> names;
+  for (const auto& [known, entry] : lockfile.entries()) names.push_back(known);
+  const std::vector<std::string> near = NearestWords(name.text(), names);
+  throw UserError("extension_not_installed", fmt::format("{} is not installed", name.text()),
+                  near.empty() ? "swamp extension list shows what is."
+                               : "Did you mean " + Join(near, " or ") + "?");
+}
+
 void RefuseConflicts(const ExtensionName& name, const std::vector<InstallConflict>& conflicts) {
   if (conflicts.empty()) return;
   std::vector<std::string> files;

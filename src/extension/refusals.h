@@ -16,6 +16,9 @@ void RefuseEdited(const ExtensionSite& site, const ExtensionName& name, const Tr
 // are none.
 void RefuseConflicts(const ExtensionName& name, const std::vector<InstallConflict>& conflicts);
 
+// Throws UserError extension_not_installed, with the names that may have been meant.
+[[noreturn]] void RefuseNotInstalled(const ExtensionName& name, const Lockfile& lockfile);
+
 // Paths of the tree as repository paths.
 std::vector<std::string> RepositoryPaths(const ExtensionSite& site, const TreeState& state,
                                          const std::vector<std::string>& paths);
