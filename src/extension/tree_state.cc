@@ -176,6 +176,25 @@ TreeState InspectTree(const Context& context, const ExtensionSite& site, const E
   return state;
 }
 
+bool IsInstalledHere(const Context& context, const ExtensionSite& site, const ExtensionName& name,
+                     const Json& entry) {
+  TreeState state;
+  state.pulled_root = RootOf(context, site, name);
+  state.folder = state.pulled_root / name.text();
+  state.installed = HasTree(context, state.folder);
+  if (const auto receipt = ReadReceipt(context, state.folder)) {
+    state.version = receipt->version;
+    state.checksum = receipt->checksum;
+  } else if (const auto manifest = ReadTreeManifest(context, state.folder)) {
+    state.version = manifest->version;
+  }
+  const std::vector<std::string> listed = ReadListedFiles(site, name, entry).tree;
+  return state.Fulfils(entry) &&
+         std::all_of(listed.begin(), listed.end(), [&](const std::string& path) {
+           return context.files().Stat(state.folder / path).has_value();
+         });
+}
+
 std::map<std::filesystem::path, std::string> ClaimsOfNeighbours(const ExtensionSite& site,
                                                                 const ExtensionName& name,
                                                                 const Lockfile& lockfile) {

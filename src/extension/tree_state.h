@@ -60,8 +60,12 @@ struct TreeState {
 TreeState InspectTree(const Context& context, const ExtensionSite& site, const ExtensionName& name,
                       const Json* entry);
 
-// Absolute paths of files that the entries of *other* extensions claim inside this extension's
-// tree, and of files around it: names nest, so that "@c/aws" and "@c/aws/iam" share a folder.
+// Whether what the entry pins is here, as far as a look without reading contents can tell.
+bool IsInstalledHere(const Context& context, const ExtensionSite& site, const ExtensionName& name,
+                     const Json& entry);
+
+// The files (absolute) that *other* extensions claim inside this extension's tree or around it,
+// with the name of who claims them: names nest, so that "@c/aws" and "@c/aws/iam" share a folder.
 std::map<std::filesystem::path, std::string> ClaimsOfNeighbours(const ExtensionSite& site,
                                                                 const ExtensionName& name,
                                                                 const Lockfile& lockfile);

@@ -118,6 +118,8 @@ void TreeSwap::Commit() {
   }
   try {
     files.Sync(std::vector<std::filesystem::path>{work_folder_});
+    // So that the next swap in this work folder finds it empty.
+    RemoveTree(files, work_folder_ / kOldFolder);
     for (const Move& move : moves_) {
       if (!move.staged) RemoveEmptyFolders(files, move.target.parent_path(), site_.swamp_folder);
     }
