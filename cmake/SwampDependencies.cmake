@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
+find_package(Boost 1.74 REQUIRED)  # headers only: Beast, for the tests' proxy
 
 function(swamp_static_or_shared out name)
   find_library(${out} NAMES lib${name}.a ${name} REQUIRED)

@@ -170,7 +170,7 @@ int Dispatch(Session& session, const std::vector<std::string>& arguments) {
 const std::vector<CommandGroup>& CommandGroups() {
   static const std::vector<CommandGroup> kGroups = {
       {"init", AddInitCommand},         {"repo", AddRepoCommands},   {"model", AddModelCommands},
-      {"vault", AddVaultCommands},      
+      {"vault", AddVaultCommands},      {"extension", AddExtensionCommands},
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
       {"completions", AddCompletionsCommands},
   };

@@ -100,6 +100,10 @@ void Output::Print(const Rendered& result) {
 
 void Output::PrintRaw(std::string_view bytes) { WriteAll(STDOUT_FILENO, bytes); }
 
+void Output::PrintNote(std::string_view text) {
+  if (!options_.json) WriteAll(STDERR_FILENO, text);
+}
+
 void Output::PrintError(std::string_view code, std::string_view message, std::string_view hint,
                         const Json& extra) {
   if (options_.json) {

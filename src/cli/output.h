@@ -42,6 +42,8 @@ class Output final : public Log {
   void Print(const Rendered& result);
   // Bytes as they are: scripts, values.
   void PrintRaw(std::string_view bytes);
+  // Text for people beside the result: previews before a question. Not with --json.
+  void PrintNote(std::string_view text);
   // The error that ends the command; `extra` keys go into the JSON object.
   void PrintError(std::string_view code, std::string_view message, std::string_view hint,
                   const Json& extra = Json::object());

@@ -40,7 +40,7 @@ void WatchSignals(Cancellation& cancellation) {
 
 int RunProgram(const std::vector<std::string>& arguments, const ProgramHooks& hooks) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone shows as an error of the write
-  SystemClock clock;
+  SystemClock clock(hooks.clock_offset);
   SystemRandom random;
   SystemFiles files(random);
   SystemEnvironment environment;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "objectstore/object_store.h"
+#include "util/time.h"
 
 namespace swamp {
 
@@ -15,6 +16,8 @@ struct ProgramHooks {
   std::function<std::unique_ptr<ObjectStore>(std::unique_ptr<ObjectStore>)> decorate_store;
   // Off: locks are always free. Shows that nothing rests on them.
   bool use_locks = true;
+  // How far this machine's clock is off.
+  Duration clock_offset{0};
 };
 
 // The whole program: builds the world, runs one command line, returns the exit code.

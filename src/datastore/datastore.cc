@@ -183,7 +183,7 @@ PullReport Datastore::Pull(const Context& context, PullScope scope, PullEffort e
   });
 }
 
-PushReport Datastore::Push(const Context& context, const PushRequest& request) {
+PushReport Datastore::Push(const Context& context, const PushOptions& request) {
   return WithinTimeLimit(context, "push", [&](const Context& limited) {
     WritableStore(limited);
     return swamp::Push(limited, replica(limited), request);

@@ -55,7 +55,7 @@ class Datastore {
 
   // Pull and Push within the time limit; throws UserError sync_timeout past it. synced() only.
   PullReport Pull(const Context& context, PullScope scope, PullEffort effort = PullEffort::kWhatChanged);
-  PushReport Push(const Context& context, const PushRequest& request = {});
+  PushReport Push(const Context& context, const PushOptions& request = {});
   void set_sync_timeout(Duration timeout) { settings_.sync_timeout = timeout; }
 
   // "s3://bucket/prefix at https://host", "/folder": for messages.

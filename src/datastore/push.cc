@@ -81,7 +81,7 @@ class Pusher {
   Pusher(const Context& context, Replica& replica)
       : context_(context), replica_(replica), cache_(replica.cache()), state_(replica.cache().state()) {}
 
-  PushReport Run(const PushRequest& request) {
+  PushReport Run(const PushOptions& request) {
     std::vector<Candidate> candidates = FindCandidates(replica_, request.walk);
     if (candidates.empty()) return {};
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
@@ -360,7 +360,7 @@ class Pusher {
 
 }  // namespace
 
-PushPreview PreviewPush(const Context&, Replica& replica, const PushRequest& request) {
+PushPreview PreviewPush(const Context&, Replica& replica, const PushOptions& request) {
   PushPreview preview;
   for (Candidate& candidate : FindCandidates(replica, request.walk)) {
     if (candidate.kind == DirtyKind::kAnnounce) continue;
@@ -374,7 +374,7 @@ PushPreview PreviewPush(const Context&, Replica& replica, const PushRequest& req
   return preview;
 }
 
-PushReport Push(const Context& context, Replica& replica, const PushRequest& request) {
+PushReport Push(const Context& context, Replica& replica, const PushOptions& request) {
   return Pusher(context, replica).Run(request);
 }
 

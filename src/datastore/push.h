@@ -8,7 +8,7 @@
 
 namespace swamp {
 
-struct PushRequest {
+struct PushOptions {
   // Also look through the cache for changes that were made without this program's knowing.
   bool walk = false;
 };
@@ -42,13 +42,13 @@ struct PushPreview {
   std::vector<std::string> removed;
   std::size_t total() const { return created.size() + changed.size() + removed.size(); }
 };
-PushPreview PreviewPush(const Context& context, Replica& replica, const PushRequest& request);
+PushPreview PreviewPush(const Context& context, Replica& replica, const PushOptions& request);
 
 // Publishes the changes that this checkout made and nothing else: each by one conditional request, in
 // the order immutable files, documents and records, markers, removals, index shards, meta document.
 // A crash at any point leaves the rest recorded, and the next push goes on.
 // Throws StoreError and others; what was uploaded until then stays recorded as not yet announced.
-PushReport Push(const Context& context, Replica& replica, const PushRequest& request = {});
+PushReport Push(const Context& context, Replica& replica, const PushOptions& request = {});
 
 // Records that the index has to learn of an object that another way of writing put there (the lockfile),
 // and announces it. `etag` is the object's.

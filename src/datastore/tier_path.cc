@@ -27,6 +27,8 @@ bool StaysLocal(std::string_view path) {
   const std::string_view top = TopFolderOf(path);
   if (std::find(kTierFolders.begin(), kTierFolders.end(), top) == kTierFolders.end()) return true;
   if (top.size() == path.size()) return true;  // a file that is called like a folder
+  // Sources of pulled extensions belong to the checkout; only the lockfile is shared.
+  if (path.starts_with("config/pulled-extensions/")) return true;
   const std::string_view name = NameOf(path);
   // Dot files are locks, temporary files and local indexes; so is anything below a dot folder.
   return path.find("/.") != std::string_view::npos || name.starts_with("_catalog.db") || IsTemporaryName(name);

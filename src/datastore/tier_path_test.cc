@@ -30,6 +30,7 @@ TEST(ClassOf, GivesEachPathItsRule) {
       {"config/.x.yaml.0123.tmp", PathClass::kLocal},
       {"config/.git/x", PathClass::kLocal},
       {"_index/config.json", PathClass::kLocal},
+      {"config/pulled-extensions/@acme/x/manifest.yaml", PathClass::kLocal},
       {"other/x", PathClass::kLocal},
       {"data", PathClass::kLocal},
   };

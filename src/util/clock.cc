@@ -8,7 +8,7 @@
 namespace swamp {
 
 Time SystemClock::Now() {
-  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + offset_;
 }
 
 Duration SystemClock::Elapsed() {

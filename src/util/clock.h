@@ -21,9 +21,14 @@ class Clock {
 
 class SystemClock final : public Clock {
  public:
+  // `offset` is added to the machine's civil time: for tests of clocks that are wrong.
+  explicit SystemClock(Duration offset = Duration(0)) : offset_(offset) {}
   Time Now() override;
   Duration Elapsed() override;
   void Sleep(const Context& context, Duration duration) override;
+
+ private:
+  Duration offset_;
 };
 
 }  // namespace swamp

@@ -4,6 +4,7 @@
 //   SWAMP_TEST_FAULTS    JSON list of {"kind":"before"|"after","op":"put"|...,"key":"<fnmatch>","skip":n,"times":n}
 //   SWAMP_TEST_KILL      "<n>:before" or "<n>:after": SIGKILL at store call number n, from 0
 //   SWAMP_TEST_NO_LOCKS  "1": every lock is free
+//   SWAMP_TEST_CLOCK_OFFSET_MS  how far this machine's clock is off
 
 #include <csignal>
 #include <cstdlib>
@@ -87,6 +88,9 @@ std::unique_ptr<ObjectStore> Decorate(std::unique_ptr<ObjectStore> store) {
 }  // namespace swamp
 
 int main(int argc, char** argv) {
+  const std::string offset = swamp::Variable("SWAMP_TEST_CLOCK_OFFSET_MS");
   return swamp::RunProgram({argv + 1, argv + argc},
-                           {.decorate_store = swamp::Decorate, .use_locks = swamp::Variable("SWAMP_TEST_NO_LOCKS") != "1"});
+                           {.decorate_store = swamp::Decorate,
+                            .use_locks = swamp::Variable("SWAMP_TEST_NO_LOCKS") != "1",
+                            .clock_offset = swamp::Duration(offset.empty() ? 0 : std::stoll(offset))});
 }

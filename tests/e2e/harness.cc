@@ -25,7 +25,11 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string ProgramOf(Backend backend) { return backend == Backend::kRgw ? SWAMP_PROGRAM : SWAMP_FAULTY_PROGRAM; }
+// The real program wherever a proxy can do the harm.
+std::string ProgramOf(Backend backend, const RunOptions& options) {
+  return backend == Backend::kRgw && !options.environment.contains("SWAMP_TEST_CLOCK_OFFSET_MS") ? SWAMP_PROGRAM
+                                                                                                : SWAMP_FAULTY_PROGRAM;
+}
 
 bool WithoutLocks(Backend backend) { return backend == Backend::kRgwNoLocks || backend == Backend::kFolderNoLocks; }
 
@@ -178,7 +182,7 @@ std::map<std::string, std::string> Checkout::Environment(const RunOptions& optio
 }
 
 RunResult Checkout::Run(const std::vector<std::string>& arguments, RunOptions options) const {
-  std::vector<std::string> words = {ProgramOf(bucket_.backend())};
+  std::vector<std::string> words = {ProgramOf(bucket_.backend(), options)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::optional<std::string> input;
   if (options.has_input) input = options.input;
@@ -215,7 +219,7 @@ bool Checkout::RunKilledAt(const std::vector<std::string>& arguments, int reques
     return Run(arguments, std::move(options)).exit_code == 128 + SIGKILL;
   }
   std::atomic<pid_t> pid = 0;
-  std::vector<std::string> words = {ProgramOf(bucket_.backend())};
+  std::vector<std::string> words = {ProgramOf(bucket_.backend(), options)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::optional<std::string> input;
   if (options.has_input) input = options.input;
