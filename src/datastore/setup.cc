@@ -217,6 +217,8 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
   result.source = source.tier_root();
   result.destination = target.tier_root();
 
+  // Only a setup makes the folder of a file:// bucket: later, one that is missing is a fault.
+  if (const auto folder = BucketFolder(ParseS3Config(target.settings().config))) files.CreateFolders(*folder);
   // Reach, rights and conditional writes, before anything is copied.
   ObjectStore& store = target.WritableStore(context);
   if (name_space) ClaimNamespace(context, store, *name_space, repo.id());

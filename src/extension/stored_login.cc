@@ -1,6 +1,7 @@
 #include "extension/stored_login.h"
 
 #include "util/context.h"
+#include "util/error.h"
 #include "util/files.h"
 #include "util/json.h"
 

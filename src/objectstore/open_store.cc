@@ -20,17 +20,6 @@ constexpr Duration kUsualTimeout{30'000};
 constexpr int kLeastTimeoutMs = 1'000;
 constexpr int kMostTimeoutMs = 600'000;
 
-std::unique_ptr<ObjectStore> OpenFolder(const S3Config& config) {
-  const auto folder = PercentDecode(std::string_view(config.endpoint).substr(kFileScheme.size()));
-  if (!folder) {
-    throw UserError("datastore_config_invalid",
-                    "the datastore's config key \"endpoint\" is refused: a % is not followed by "
-                    "two hex digits");
-  }
-  return std::make_unique<DirectoryStore>(
-      DirectoryStoreOptions{std::filesystem::path(*folder) / config.bucket, config.prefix, {}});
-}
-
 std::string RegionFor(const Context& context, const S3Config& config, const AwsProfiles& profiles) {
   if (!config.region.empty()) return config.region;
   for (const char* name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
@@ -51,9 +40,22 @@ Duration TimeoutFor(const Context& context, const S3Config& config) {
 
 }  // namespace
 
+std::optional<std::filesystem::path> BucketFolder(const S3Config& config) {
+  if (!config.endpoint.starts_with(kFileScheme)) return std::nullopt;
+  const auto folder = PercentDecode(std::string_view(config.endpoint).substr(kFileScheme.size()));
+  if (!folder) {
+    throw UserError("datastore_config_invalid",
+                    "the datastore's config key \"endpoint\" is refused: a % is not followed by "
+                    "two hex digits");
+  }
+  return std::filesystem::path(*folder) / config.bucket;
+}
+
 std::unique_ptr<ObjectStore> OpenStore(const Context& context, const S3Config& config,
                                        HttpClient& http) {
-  if (config.endpoint.starts_with(kFileScheme)) return OpenFolder(config);
+  if (const auto folder = BucketFolder(config)) {
+    return std::make_unique<DirectoryStore>(DirectoryStoreOptions{*folder, config.prefix, {}});
+  }
   const AwsProfiles profiles = AwsProfiles::Load(context);
   S3ClientOptions options;
   options.config = config;

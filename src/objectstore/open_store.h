@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "objectstore/object_store.h"
 #include "objectstore/s3_config.h"
@@ -9,6 +11,11 @@ namespace swamp {
 
 class Context;
 class HttpClient;
+
+// The folder that is the bucket of an endpoint `file:///folder`; nothing for other endpoints. It has to be
+// there before the store is used: a folder that has gone (an unmounted file system) must not look like
+// an empty bucket.
+std::optional<std::filesystem::path> BucketFolder(const S3Config& config);
 
 // The store that a configuration names: a bucket of an S3 server, or for an endpoint
 // `file:///folder` the folder `/folder/<bucket>`. Nothing is asked of it yet, and no decorator is

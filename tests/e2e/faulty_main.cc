@@ -26,6 +26,17 @@ class KillStore final : public StoreDecorator {
   KillStore(std::unique_ptr<ObjectStore> inner, int at, bool before)
       : StoreDecorator(std::move(inner)), at_(at), before_(before) {}
 
+ private:
+  template <typename Work>
+  auto Count(const Work& work) {
+    const bool mine = seen_++ == at_;
+    if (mine && before_) std::raise(SIGKILL);
+    auto result = work();
+    if (mine) std::raise(SIGKILL);
+    return result;
+  }
+
+ public:
   GetResult Get(const Context& context, const std::string& key, const GetOptions& options, BodySink& sink) override {
     return Count([&] { return inner().Get(context, key, options, sink); });
   }
@@ -44,15 +55,6 @@ class KillStore final : public StoreDecorator {
   }
 
  private:
-  template <typename Work>
-  auto Count(const Work& work) {
-    const bool mine = seen_++ == at_;
-    if (mine && before_) std::raise(SIGKILL);
-    auto result = work();
-    if (mine) std::raise(SIGKILL);
-    return result;
-  }
-
   int at_;
   bool before_;
   std::atomic<int> seen_ = 0;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "backends.h"
+#include "util/text.h"
 
 namespace swamp::e2e {
 namespace {
