@@ -50,7 +50,7 @@ class ResolvingStoreTest : public testing::TestWithParam<bool> {
   }
   // Lets a peer act just before the `nth` call of `operation`.
   void BeforeCall(StoreOperation operation, int nth, std::function<void()> act) {
-    wire->SetObserver([=, this, seen = 0](StoreOperation called, const std::string&) mutable {
+    wire->SetObserver([=, seen = 0](StoreOperation called, const std::string&) mutable {
       if (called == operation && ++seen == nth) act();
     });
   }

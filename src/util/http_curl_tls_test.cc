@@ -163,6 +163,36 @@ TEST_F(HttpCurlTls, KeepsConnections) {
   EXPECT_EQ(server->connections(), 1);
 }
 
+// DS-73
+TEST_F(HttpCurlTls, GoesThroughTheProxyOfTheEnvironment) {
+  std::string asked;
+  HttpTestServer proxy([&](const TestRequest& head, TestConnection& connection) {
+    asked = head.method + " " + head.target;
+    connection.Send("HTTP/1.1 200 Connected\r\nETag: the proxy's\r\n\r\n");
+    connection.Tunnel(server->port());
+  });
+  HttpRequest request = Request();
+  request.ca_file = ca_file;
+  for (int i = 0; i < 3; ++i) {
+    const HttpResponse response = Send(request, {{"HTTPS_PROXY", proxy.url()}});
+    EXPECT_EQ(response.body, "over TLS");
+    EXPECT_EQ(response.Header("etag"), "");
+  }
+  EXPECT_EQ(asked, fmt::format("CONNECT 127.0.0.1:{}", server->port()));
+  EXPECT_EQ(server->connections(), 1);
+}
+
+// DS-73
+TEST_F(HttpCurlTls, AProxyThatRefusesIsNoConnection) {
+  HttpTestServer proxy([](const TestRequest&, TestConnection& connection) {
+    connection.Respond(407, "who are you?");
+  });
+  HttpRequest request = Request();
+  request.ca_file = ca_file;
+  EXPECT_EQ(FailureOf(request, {{"https_proxy", proxy.url()}}).kind(),
+            HttpFailure::Kind::kNotConnected);
+}
+
 TEST_F(HttpCurlTls, AConnectionThatEndsWithoutAnAnswerIsBroken) {
   HttpRequest request = Request("/close");
   request.ca_file = ca_file;

@@ -76,6 +76,26 @@ class TestConnection {
     closing_ = true;
   }
 
+  // Passes bytes on to and from another port, as a proxy does after CONNECT, until either side
+  // ends.
+  void Tunnel(int port) {
+    const int other = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    TestStream remote(other);
+    bool open = ::connect(other, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    while (open) {
+      pollfd ends[2] = {{stream_->fd(), POLLIN, 0}, {other, POLLIN, 0}};
+      ::poll(ends, 2, -1);
+      if (ends[0].revents != 0) open = Pass(*stream_, remote);
+      if (open && ends[1].revents != 0) open = Pass(remote, *stream_);
+    }
+    ::close(other);
+    closing_ = true;
+  }
+
   // The head of the next request, without its body; nothing: the connection has ended.
   std::optional<TestRequest> ReadHead() {
     std::size_t end = 0;
@@ -106,6 +126,12 @@ class TestConnection {
   }
 
  private:
+  static bool Pass(TestStream& from, TestStream& to) {
+    char chunk[65536];
+    const std::size_t count = from.Read(chunk, sizeof chunk);
+    return count > 0 && to.Write({chunk, count});
+  }
+
   bool Fill() {
     char chunk[65536];
     const std::size_t count = stream_->Read(chunk, sizeof chunk);
