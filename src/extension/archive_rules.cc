@@ -9,7 +9,9 @@
 #include <memory>
 #include <type_traits>
 
+#include "extension/characters.h"
 #include "extension/extension_kind.h"
+#include "util/error.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -78,12 +80,6 @@ std::size_t FindCall(std::string_view content, std::string_view first,
   return std::string_view::npos;
 }
 
-std::size_t CountCharacters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
 // The first line with more than kLongLine visible characters; 0: none.
 std::size_t FirstLongLine(std::string_view content) {
   std::size_t number = 1;
@@ -115,6 +111,12 @@ void AppendUtf8(std::string& out, std::uint32_t c) {
 }
 
 }  // namespace
+
+void RequireArchiveSize(std::uint64_t bytes) {
+  constexpr std::uint64_t kLimit = ArchiveLimits{}.archive_bytes;
+  if (bytes <= kLimit) return;
+  throw UserError("archive_invalid", fmt::format("the archive has more than {} bytes", kLimit));
+}
 
 std::optional<std::string> WhyForbiddenFile(std::string_view path) {
   for (const std::string& segment : Split(path, '/')) {

@@ -19,6 +19,9 @@ struct ArchiveLimits {
   std::uint64_t source_bytes = 10 << 20;
 };
 
+// Throws UserError archive_invalid when an archive of `bytes` is larger than any may be.
+void RequireArchiveSize(std::uint64_t bytes);
+
 // Why a file at `path` (relative to the archive's top folder, already safe by WhyUnsafePath) may
 // not be in an archive; nothing when it may.
 std::optional<std::string> WhyForbiddenFile(std::string_view path);

@@ -3,65 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "extension/archive.h"
 #include "extension/files_checksum.h"
+#include "extension/folder_layout.h"
 #include "util/context.h"
 #include "util/digest.h"
 #include "util/error.h"
 #include "util/files.h"
 #include "util/log.h"
 #include "util/text.h"
-#include "util/time.h"
-#include "util/yaml.h"
 
 namespace swamp {
 namespace {
-
-constexpr std::string_view kArchiveEnding = ".tar.gz";
-constexpr std::string_view kChecksumEnding = ".sha256";
-constexpr std::string_view kStatusName = "status.yaml";
-constexpr std::uint64_t kMaxSmallFile = 1 << 20;
-
-bool IsSha256(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
-// "<hex>", or "<hex>  name" as sha256sum prints it.
-std::optional<std::string> ReadChecksumFile(const Context& context,
-                                            const std::filesystem::path& path) {
-  const auto text = ReadFile(context.files(), path, kMaxSmallFile);
-  if (!text) return std::nullopt;
-  const std::string_view trimmed = Trim(*text);
-  std::string checksum = AsciiLower(trimmed.substr(0, trimmed.find_first_of(" \t\r\n")));
-  if (!IsSha256(checksum)) return std::nullopt;
-  return checksum;
-}
-
-// "2026.01.31.1.tar.gz" or "2026.01.31.1-beta.tar.gz".
-std::optional<std::pair<Version, Channel>> ParseArchiveName(std::string_view name) {
-  if (!name.ends_with(kArchiveEnding)) return std::nullopt;
-  name.remove_suffix(kArchiveEnding.size());
-  const std::size_t dash = name.find('-');
-  const auto version = Version::Parse(name.substr(0, dash));
-  const auto channel =
-      dash == std::string_view::npos ? Channel::kStable : ParseChannel(name.substr(dash + 1));
-  if (!version || !channel) return std::nullopt;
-  return std::pair(*version, *channel);
-}
-
-std::string ArchiveName(const Version& version, Channel channel) {
-  const std::string suffix =
-      channel == Channel::kStable ? "" : fmt::format("-{}", ChannelName(channel));
-  return version.text() + suffix + std::string(kArchiveEnding);
-}
-
-std::string FormatFileTime(std::int64_t mtime_ns) {
-  return FormatTime(Time(Duration(mtime_ns / 1'000'000)));
-}
 
 Json TimeOrNull(const std::optional<std::string>& reason, const std::string& at) {
   return reason ? Json(at) : Json(nullptr);
@@ -102,63 +56,6 @@ bool Matches(const Json& entry, const SearchQuery& query) {
 
 }  // namespace
 
-struct FolderRegistry::Item {
-  Version version;
-  Channel channel = Channel::kStable;
-  std::filesystem::path archive;
-  std::string checksum;
-  std::int64_t mtime_ns = 0;
-  std::optional<std::string> yanked;  // the reason
-};
-
-struct FolderRegistry::Status {
-  std::string at;                         // when the file was written
-  std::optional<std::string> yanked;      // the whole extension: the reason
-  std::optional<std::string> deprecated;  // the reason
-  std::optional<std::string> superseded_by;
-  std::vector<std::pair<Version, std::string>> yanked_versions;
-};
-
-FolderRegistry::Status FolderRegistry::ReadStatus(const Context& context,
-                                                  const ExtensionName& name) {
-  Status status;
-  const std::filesystem::path path = root_ / name.text() / kStatusName;
-  const auto text = ReadFile(context.files(), path, kMaxSmallFile);
-  if (!text) return status;
-  // A mistake here must not make a withdrawn version look sound.
-  const auto refuse = [&](std::string_view problem) {
-    throw UserError("registry_answer_invalid", fmt::format("{}: {}", path.string(), problem),
-                    "docs/extensions-registry.md shows the form of this file.");
-  };
-  const Json document = ParseYaml(*text, path.string(), "registry_answer_invalid");
-  if (document.is_null()) return status;
-  if (!document.is_object()) refuse("it is not a map");
-  if (const auto info = context.files().Stat(path)) status.at = FormatFileTime(info->mtime_ns);
-  for (const auto& [key, value] : document.items()) {
-    if (key == "deprecated") {
-      if (!value.is_object())
-        refuse("deprecated must be a map with reason, and perhaps supersededBy");
-      status.deprecated = StringMember(value, "reason").value_or("");
-      status.superseded_by = StringMember(value, "supersededBy");
-    } else if (key == "yanked") {
-      if (!value.is_array()) refuse("yanked must be a list of maps with version and reason");
-      for (const Json& item : value) {
-        const std::string reason = StringMember(item, "reason").value_or("");
-        if (item.is_object() && !item.contains("version")) {
-          status.yanked = reason;
-          continue;
-        }
-        const auto version = Version::Parse(StringMember(item, "version").value_or(""));
-        if (!version) refuse("each version in yanked must be of the form YYYY.MM.DD.N");
-        status.yanked_versions.emplace_back(*version, reason);
-      }
-    } else {
-      refuse(fmt::format("the key {} is not known", Printable(key, 60)));
-    }
-  }
-  return status;
-}
-
 void FolderRegistry::RequireRoot(const Context& context) {
   // A folder on a network drive that isn't mounted must not look like an empty registry.
   const auto info = context.files().Stat(context.files().Resolve(root_));
@@ -167,48 +64,22 @@ void FolderRegistry::RequireRoot(const Context& context) {
                   "Create or mount it, or set SWAMP_CLUB_URL to another registry.");
 }
 
-std::vector<FolderRegistry::Item> FolderRegistry::List(const Context& context,
-                                                       const ExtensionName& name) {
+std::vector<FolderVersion> FolderRegistry::List(const Context& context, const ExtensionName& name) {
   RequireRoot(context);
-  const Status status = ReadStatus(context, name);
-  const std::filesystem::path folder = root_ / name.text();
-  std::vector<Item> items;
-  for (const FolderEntry& entry : context.files().List(folder)) {
-    const auto parsed = ParseArchiveName(entry.name);
-    if (!parsed || entry.kind == FileKind::kFolder) continue;
-    const std::filesystem::path archive = folder / entry.name;
-    const auto checksum =
-        ReadChecksumFile(context, folder / (entry.name + std::string(kChecksumEnding)));
-    const auto file = context.files().Open(archive);
-    if (!checksum || !file) continue;
-    Item item{parsed->first, parsed->second,        archive,
-              *checksum,     file->Info().mtime_ns, status.yanked};
-    for (const auto& [version, reason] : status.yanked_versions) {
-      if (version == item.version) item.yanked = reason;
-    }
-    items.push_back(std::move(item));
-  }
-  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return a.version != b.version ? a.version > b.version : a.channel < b.channel;
-  });
-  items.erase(std::unique(items.begin(), items.end(),
-                          [](const Item& a, const Item& b) { return a.version == b.version; }),
-              items.end());
-  return items;
+  return ListFolderVersions(context, root_ / name.text());
 }
 
-std::optional<FolderRegistry::Item> FolderRegistry::Find(const Context& context,
-                                                         const ExtensionName& name,
-                                                         const Version& version) {
-  for (Item& item : List(context, name)) {
+std::optional<FolderVersion> FolderRegistry::Find(const Context& context, const ExtensionName& name,
+                                                  const Version& version) {
+  for (FolderVersion& item : List(context, name)) {
     if (item.version == version) return std::move(item);
   }
   return std::nullopt;
 }
 
 std::optional<Manifest> FolderRegistry::ReadManifest(const Context& context,
-                                                     const std::vector<Item>& items) {
-  for (const Item& item : items) {
+                                                     const std::vector<FolderVersion>& items) {
+  for (const FolderVersion& item : items) {
     try {
       const auto file = context.files().Open(item.archive);
       if (file) return ReadArchiveManifest(context, *file);
@@ -222,9 +93,9 @@ std::optional<Manifest> FolderRegistry::ReadManifest(const Context& context,
 }
 
 std::optional<Json> FolderRegistry::Info(const Context& context, const ExtensionName& name) {
-  const std::vector<Item> items = List(context, name);
+  const std::vector<FolderVersion> items = List(context, name);
   if (items.empty()) return std::nullopt;
-  const Status status = ReadStatus(context, name);
+  const FolderStatus status = ReadFolderStatus(context, root_ / name.text());
   const auto manifest = ReadManifest(context, items);
 
   Json entry = Json::object();
@@ -253,14 +124,15 @@ std::optional<Json> FolderRegistry::Info(const Context& context, const Extension
   for (const auto& [channel, key] : {std::pair{Channel::kStable, "latestVersion"},
                                      {Channel::kRc, "latestRc"},
                                      {Channel::kBeta, "latestBeta"}}) {
-    const auto latest = std::find_if(
-        items.begin(), items.end(),
-        [&, wanted = channel](const Item& item) { return item.channel == wanted && !item.yanked; });
+    const auto latest =
+        std::find_if(items.begin(), items.end(), [&, wanted = channel](const FolderVersion& item) {
+          return item.channel == wanted && !item.yanked;
+        });
     if (latest != items.end()) entry[key] = latest->version.text();
   }
-  const auto [oldest, newest] =
-      std::minmax_element(items.begin(), items.end(),
-                          [](const Item& a, const Item& b) { return a.mtime_ns < b.mtime_ns; });
+  const auto [oldest, newest] = std::minmax_element(
+      items.begin(), items.end(),
+      [](const FolderVersion& a, const FolderVersion& b) { return a.mtime_ns < b.mtime_ns; });
   entry["author"] = "";
   entry["createdAt"] = FormatFileTime(oldest->mtime_ns);
   entry["updatedAt"] = FormatFileTime(newest->mtime_ns);
@@ -276,7 +148,7 @@ std::optional<Json> FolderRegistry::Latest(const Context& context, const Extensi
                                            Channel channel) {
   auto entry = Info(context, name);
   if (!entry) return std::nullopt;
-  for (const Item& item : List(context, name)) {
+  for (const FolderVersion& item : List(context, name)) {
     if (item.channel != channel || item.yanked) continue;
     Json detail = Json::object();
     detail["version"] = item.version.text();
@@ -297,7 +169,7 @@ std::optional<Json> FolderRegistry::Latest(const Context& context, const Extensi
 std::optional<std::vector<RegistryVersion>> FolderRegistry::Versions(const Context& context,
                                                                      const ExtensionName& name) {
   std::vector<RegistryVersion> versions;
-  for (const Item& item : List(context, name)) {
+  for (const FolderVersion& item : List(context, name)) {
     versions.push_back(
         {item.version, item.channel, FormatFileTime(item.mtime_ns), item.yanked.has_value()});
   }
@@ -321,7 +193,7 @@ std::string FolderRegistry::Download(const Context& context, const ExtensionName
   if (!file) {
     throw UserError("version_not_found",
                     fmt::format("{} has no version {} of {} with a {} file", url(), version.text(),
-                                name.text(), kChecksumEnding),
+                                name.text(), kFolderChecksumEnding),
                     fmt::format("swamp extension info {} shows what there is.", name.text()));
   }
   if (item->yanked) {
@@ -338,10 +210,7 @@ std::string FolderRegistry::Download(const Context& context, const ExtensionName
     const std::size_t count = file->ReadAt(offset, buffer);
     const std::string_view piece = std::string_view(buffer).substr(0, count);
     offset += count;
-    if (offset > ArchiveLimits{}.archive_bytes) {
-      throw UserError("archive_invalid", fmt::format("the archive has more than {} bytes",
-                                                     ArchiveLimits{}.archive_bytes));
-    }
+    RequireArchiveSize(offset);
     hasher.Update(piece);
     copy->Append(piece);
     if (count < buffer.size()) break;
@@ -429,8 +298,8 @@ void FolderRegistry::Publish(const Context& context, const Publication& publicat
   if (!copy->CommitExclusive() && DigestOfFile(context, folder / file_name) != publication.checksum)
     refuse();
   const std::string line = fmt::format("{}  {}\n", publication.checksum, file_name);
-  if (!CreateFileExclusively(context.files(), folder / (file_name + std::string(kChecksumEnding)),
-                             line))
+  if (!CreateFileExclusively(context.files(),
+                             folder / (file_name + std::string(kFolderChecksumEnding)), line))
     refuse();
 }
 

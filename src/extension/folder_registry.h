@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "extension/folder_layout.h"
 #include "extension/registry.h"
 
 namespace swamp {
@@ -39,15 +40,12 @@ class FolderRegistry final : public Registry {
   void Publish(const Context& context, const Publication& publication) override;
 
  private:
-  struct Item;    // one version
-  struct Status;  // what status.yaml says
-
-  // Newest first, each version once (on its most stable channel).
-  std::vector<Item> List(const Context& context, const ExtensionName& name);
-  std::optional<Item> Find(const Context& context, const ExtensionName& name,
-                           const Version& version);
-  Status ReadStatus(const Context& context, const ExtensionName& name);
-  std::optional<Manifest> ReadManifest(const Context& context, const std::vector<Item>& items);
+  std::vector<FolderVersion> List(const Context& context, const ExtensionName& name);
+  std::optional<FolderVersion> Find(const Context& context, const ExtensionName& name,
+                                    const Version& version);
+  // Of the first that can be read.
+  std::optional<Manifest> ReadManifest(const Context& context,
+                                       const std::vector<FolderVersion>& versions);
   void RequireRoot(const Context& context);
   void FindNames(const Context& context, const std::string& folder,
                  std::vector<ExtensionName>& names);

@@ -116,10 +116,7 @@ class ArchiveSink final : public BodySink {
   }
   void Write(std::string_view bytes) override {
     size_ += bytes.size();
-    if (size_ > ArchiveLimits{}.archive_bytes) {
-      throw UserError("archive_invalid", fmt::format("the archive has more than {} bytes",
-                                                     ArchiveLimits{}.archive_bytes));
-    }
+    RequireArchiveSize(size_);
     hasher_.Update(bytes);
     file_->Append(bytes);
   }

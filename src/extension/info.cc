@@ -40,11 +40,7 @@ Json MemberOf(const Json& object, std::string_view key) {
 ExtensionInfo GetInfo(const Context& context, InstalledSet& installed, Registry& registry,
                       const ExtensionName& name) {
   const auto document = registry.Info(context, name);
-  if (!document) {
-    throw UserError("extension_not_found",
-                    fmt::format("{} has no extension {}", registry.url(), name.text()),
-                    "Find its name: swamp extension search.");
-  }
+  if (!document) ThrowExtensionNotFound(registry, name);
   ExtensionInfo info;
   info.entry = WithoutNulls(*document);
   const RegistryEntry entry = ReadRegistryEntry(*document);

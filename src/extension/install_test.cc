@@ -209,7 +209,7 @@ TEST(Install, FailsForOneEntryThatMakesNoSense) {
                                                 "nonsense failed lockfile_invalid"));
 }
 
-TEST(Install, MovesFilesOfTheFlatLayoutToTheExtensionsOwnTree) {
+TEST(EX16, MovesFilesOfTheFlatLayoutOnceTheirReplacementIsInstalled) {
   Checkout t;
   t.Publish("@c/x", "2026.01.01.1", {{"models/a.ts", "x"}});
   t.Pull("@c/x");
@@ -220,6 +220,11 @@ TEST(Install, MovesFilesOfTheFlatLayoutToTheExtensionsOwnTree) {
   delta.set["@c/x"] = *t.installed.lockfile.Find("@c/x");
   delta.set["@c/x"]["files"] = {".swamp/pulled-extensions/models/a.ts"};
   t.installed.lockfile.Apply(delta);
+  std::filesystem::rename(t.world.root / "registry", t.world.root / "away");
+  EXPECT_EQ(InstallAll(t).failed, 1U);
+  EXPECT_THAT(t.Sources(), ElementsAre(Pair("models/a.ts", "x"), Pair("models/mine.ts", "mine")))
+      << "without a registry everything stays";
+  std::filesystem::rename(t.world.root / "away", t.world.root / "registry");
   const InstallResult result = InstallAll(t);
   EXPECT_EQ(result.migrated, 1U);
   EXPECT_THAT(t.Sources(),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "extension/characters.h"
 #include "util/error.h"
 #include "util/relative_path.h"
 #include "util/text.h"
@@ -17,12 +18,6 @@ namespace {
 constexpr std::string_view kCode = "manifest_invalid";
 constexpr std::size_t kMaxLabels = 20;
 constexpr std::size_t kMaxReleaseNotes = 5000;  // characters
-
-std::size_t CountCharacters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
 
 // Reads fields and gathers what is wrong with them.
 class FieldReader {

@@ -1,5 +1,9 @@
 #include "extension/registry.h"
 
+#include <fmt/format.h>
+
+#include "util/error.h"
+
 namespace swamp {
 namespace {
 
@@ -26,6 +30,13 @@ RegistryEntry ReadRegistryEntry(const Json& document) {
     entry.deprecated = StringMember(document, "deprecationReason").value_or("");
   entry.superseded_by = StringMember(document, "supersededBy").value_or("");
   return entry;
+}
+
+void ThrowExtensionNotFound(const Registry& registry, const ExtensionName& name) {
+  throw UserError(
+      "extension_not_found", fmt::format("{} has no extension {}", registry.url(), name.text()),
+      "Find its name: swamp extension search. If it was pulled from another registry, set "
+      "SWAMP_CLUB_URL to that.");
 }
 
 }  // namespace swamp

@@ -88,4 +88,7 @@ struct RegistryEntry {
 };
 RegistryEntry ReadRegistryEntry(const Json& document);
 
+// Throws UserError extension_not_found.
+[[noreturn]] void ThrowExtensionNotFound(const Registry& registry, const ExtensionName& name);
+
 }  // namespace swamp

@@ -37,13 +37,6 @@ bool SatisfiesAll(const Version& version, const std::vector<Demand>& demands) {
                      [&](const Demand& demand) { return demand.constraint.Allows(version); });
 }
 
-[[noreturn]] void NotFound(const ExtensionName& name, const Registry& registry) {
-  throw UserError("extension_not_found",
-                  fmt::format("{} has no extension {}", registry.url(), name.text()),
-                  "Find its name: swamp extension search. If it was pulled from another registry, "
-                  "set SWAMP_CLUB_URL to that.");
-}
-
 // What there is on other channels, as a hint.
 std::string OtherChannels(const ExtensionName& name, const RegistryEntry& entry) {
   std::vector<std::string> hints;
@@ -98,7 +91,7 @@ class Resolver {
     const ExtensionName& name = reference.name;
     const Json* entry = lockfile_.Find(name.text());
     const auto document = registry_.Info(context_, name);
-    if (!document) NotFound(name, registry_);
+    if (!document) ThrowExtensionNotFound(registry_, name);
     const RegistryEntry description = ReadRegistryEntry(*document);
     if (description.withdrawn) {
       throw UserError("version_withdrawn", fmt::format("{} was withdrawn{}{}", name.text(),
@@ -153,7 +146,7 @@ class Resolver {
 
   std::vector<RegistryVersion> VersionsOf(const ExtensionName& name) {
     auto versions = registry_.Versions(context_, name);
-    if (!versions) NotFound(name, registry_);
+    if (!versions) ThrowExtensionNotFound(registry_, name);
     std::sort(
         versions->begin(), versions->end(),
         [](const RegistryVersion& a, const RegistryVersion& b) { return a.version > b.version; });

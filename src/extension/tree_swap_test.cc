@@ -145,34 +145,5 @@ TEST(TreeSwap, RefusesAJournalThatLeadsElsewhere) {
   }
 }
 
-TEST(StagingArea, IsRemovedAtItsEndAndByTheNextCommandAfterACrash) {
-  Checkout checkout;
-  const std::filesystem::path root = checkout.site.pulled_root / ".staging";
-  checkout.world.Write(".swamp/pulled-extensions/.staging/dead/new/a.ts", "left over");
-  const Context context = checkout.world.context();
-  std::filesystem::path folder;
-  {
-    const StagingArea staging(context, checkout.site);
-    folder = staging.folder();
-    EXPECT_TRUE(checkout.world.files.Stat(folder));
-    EXPECT_FALSE(checkout.world.files.Stat(root / "dead"));
-    const StagingArea another(context, checkout.site);
-    EXPECT_TRUE(checkout.world.files.Stat(folder)) << "a live command's folder stays";
-    EXPECT_NE(another.folder(), folder);
-  }
-  EXPECT_FALSE(checkout.world.files.Stat(folder));
-}
-
-TEST(EX07, AWaiterForTheInstallLockGivesUpInOneLine) {
-  Checkout checkout;
-  checkout.site.lock_wait = Duration(200);
-  const auto held = LockInstallation(checkout.world.context(), checkout.site);
-  EXPECT_EQ(CodeOf([&] { LockInstallation(checkout.world.context(), checkout.site); }),
-            "lock_timeout");
-  const std::string message =
-      testing::MessageOf([&] { LockInstallation(checkout.world.context(), checkout.site); });
-  EXPECT_EQ(message.find('\n'), std::string::npos);
-}
-
 }  // namespace
 }  // namespace swamp

@@ -20,11 +20,7 @@ void Look(const Context& context, Registry& registry, UpdateItem& item) {
                     fmt::format("the lockfile's entry {} has no valid version", item.name));
   }
   const auto document = registry.Info(context, name);
-  if (!document) {
-    throw UserError("extension_not_found",
-                    fmt::format("{} has no extension {}", registry.url(), item.name),
-                    "If it was pulled from another registry, set SWAMP_CLUB_URL to that.");
-  }
+  if (!document) ThrowExtensionNotFound(registry, name);
   const RegistryEntry entry = ReadRegistryEntry(*document);
   item.deprecated = entry.deprecated;
   item.superseded_by = entry.superseded_by;
