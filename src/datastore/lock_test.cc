@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <thread>
 
 #include "datastore/tier_path.h"
 #include "objectstore/fault_store.h"
@@ -77,7 +78,7 @@ class StoreLockTest : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Servers, StoreLockTest, ::testing::Values("Aws", "Ceph"),
-                         [](const auto& info) { return info.param; });
+                         [](const ::testing::TestParamInfo<std::string>& param) { return param.param; });
 
 TEST_P(StoreLockTest, IsHeldByOneAndNamesItsHolder) {
   const auto lock = a.Acquire();
