@@ -71,13 +71,14 @@ class PullTransaction {
  public:
   PullTransaction(const Context& context, const ExtensionSite& site, const Registry& registry,
                   const Resolution& resolution, const std::filesystem::path& work_folder,
-                  bool force)
+                  const PullRequest& request)
       : context_(context),
         site_(site),
         registry_(registry),
         resolution_(resolution),
         work_folder_(work_folder),
-        force_(force) {}
+        force_(request.force),
+        on_request_(!request.automatic) {}
 
   LockfileDelta Decide(const Lockfile& current) {
     // Once the files are in place there is no way back: then only the entries are made again.
@@ -89,7 +90,10 @@ class PullTransaction {
       const bool still_pinned = extension.restores_pin && previous != nullptr &&
                                 EntryVersion(*previous) == extension.fetched.version &&
                                 EntryChecksum(*previous) == extension.fetched.checksum;
-      if (!still_pinned)
+      // What somebody asked for by name is set even to what it is: the transaction makes it show that
+      // it is wanted, so that a removal still unpublished elsewhere gives way.
+      const bool asked_for = on_request_ && &extension == &resolution_.extensions.front();
+      if (asked_for || !still_pinned)
         delta.set[name] = EntryOf(context_, site_, registry_, extension.fetched, previous);
     }
     return delta;
@@ -148,6 +152,7 @@ class PullTransaction {
   const Resolution& resolution_;
   const std::filesystem::path& work_folder_;
   bool force_;
+  bool on_request_;
   bool applied_ = false;
   Lockfile current_;               // that the states belong to
   std::vector<TreeState> states_;  // one for each extension of the resolution
@@ -186,7 +191,7 @@ PullResult Pull(const Context& context, const ExtensionSite& site, InstalledSet&
   result.dependencies.assign(plan.extensions.begin() + 1, plan.extensions.end());
 
   const auto lock = LockInstallation(context, site);
-  PullTransaction transaction(context, site, registry, resolution, staging.folder(), request.force);
+  PullTransaction transaction(context, site, registry, resolution, staging.folder(), request);
   installed.Change(
       context, [&](const Lockfile& current) { return transaction.Decide(current); },
       [&](const LockfileDelta&) { transaction.Apply(); });

@@ -55,7 +55,8 @@ std::vector<Case> Cases() {
        NoInput,
        [](Bucket&, Checkout&, Checkout& c, const std::string& n) {
          int found = 0;
-         for (const Json& one : c.Do({"vault", "search", "--refresh"})["results"]) found += one["name"] == "fresh" + n;
+         const Json results = c.Do({"vault", "search", "--refresh"})["results"];
+         for (const Json& one : results) found += one["name"] == "fresh" + n;
          EXPECT_EQ(found, 1);
        }},
       {"extension pull",

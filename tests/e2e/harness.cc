@@ -261,7 +261,8 @@ fs::path Checkout::cache() const {
 
 std::vector<std::string> Checkout::ListedExtensions() const {
   std::vector<std::string> names;
-  for (const Json& one : Do({"extension", "list"})["extensions"]) names.push_back(one["name"]);
+  const Json listed = Do({"extension", "list"});
+  for (const Json& one : listed["extensions"]) names.push_back(one["name"]);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -270,7 +271,8 @@ std::vector<std::string> Checkout::ModelNames(bool refresh) const {
   std::vector<std::string> names;
   std::vector<std::string> arguments = {"model", "search"};
   if (refresh) arguments.emplace_back("--refresh");
-  for (const Json& one : Do(arguments)["results"]) names.push_back(one["name"]);
+  const Json found = Do(arguments);
+  for (const Json& one : found["results"]) names.push_back(one["name"]);
   return names;
 }
 
@@ -285,24 +287,22 @@ Json Bucket::DatastoreConfig() const {
 }
 
 Bucket::Bucket(Backend backend) : backend_(backend), bucket_("team") {
-  prefix_ = "t-" + world_.random.Hex(8);
+  prefix_ = "t-" + random_.Hex(8);
   S3Config config;
   if (IsRgw(backend_)) {
     bucket_ = Variable("SWAMP_TEST_S3_BUCKET");
     config.endpoint = server();
     config.force_path_style = true;
-    static SystemEnvironment environment;
-    World world{world_.clock, world_.random, world_.files, environment, world_.executor, world_.log};
     config.bucket = bucket_;
     config.prefix = prefix_;
-    store_ = std::make_unique<ResolvingStore>(OpenStore(Context(world, world_.cancellation), config, http_));
+    store_ = std::make_unique<ResolvingStore>(OpenStore(context_, config, http_));
     store_->Adopt({.conditional_delete = false, .conditional_multipart = false, .bare_etags = true});
   } else {
     config.endpoint = "file://" + (folder_.path() / "buckets").string();
     config.bucket = bucket_;
     config.prefix = prefix_;
     fs::create_directories(folder_.path() / "buckets" / bucket_);
-    store_ = std::make_unique<ResolvingStore>(OpenStore(world_.context, config, http_));
+    store_ = std::make_unique<ResolvingStore>(OpenStore(context_, config, http_));
   }
   fs::create_directories(folder_.path() / "registry");
   Checkout& a = Plain("a");

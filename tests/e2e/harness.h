@@ -130,7 +130,7 @@ class Bucket {
   const std::string& bucket_name() const { return bucket_; }
   std::string server() const;  // the RGW itself
   ObjectStore& store() { return *store_; }
-  const Context& context() { return world_.context; }
+  const Context& context() { return context_; }
 
  private:
   friend class Checkout;
@@ -138,7 +138,15 @@ class Bucket {
   Backend backend_;
   std::string bucket_;
   std::string prefix_;
-  RealTimeWorld world_;
+  SystemClock clock_;
+  SystemRandom random_;
+  SystemFiles files_{random_};
+  SystemEnvironment environment_;  // the server's credentials are there
+  ThreadExecutor executor_;
+  NullLog log_;
+  World world_{clock_, random_, files_, environment_, executor_, log_};
+  Cancellation cancellation_;
+  Context context_{world_, cancellation_};
   CurlHttpClient http_;
   std::unique_ptr<ObjectStore> store_;
   std::vector<std::unique_ptr<Checkout>> checkouts_;
