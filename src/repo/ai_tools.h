@@ -12,14 +12,20 @@ namespace swamp {
 const std::vector<std::string>& KnownTools();
 
 struct ToolFiles {
-  std::vector<std::string> written;  // relative to the repository; only what really changed
-  bool instructions_created = false;
-  bool settings_created = false;
+  std::vector<std::string> written;   // relative to the repository; only what really changed
+  bool instructions_created = false;  // an instructions file was made, or one got its section
+  bool settings_created = false;      // likewise hooks, permissions or a plugin
 };
 
-// Writes what each tool needs to work in this repository (instructions, hooks, permissions), merged into
-// what is there. Files that don't parse are left alone and reported on the log.
+// Writes what each tool needs to work in this repository (instructions, hooks, permissions), merged
+// into what is there: a second call changes no byte. `program` is the absolute path of this
+// program, for tools whose hooks don't know the user's PATH.
+//
+// What can't be merged is left alone and reported on the log: settings that aren't JSON or have
+// another form, a link that leads out of the repository, a tool that this version doesn't know.
+// Throws UserError instructions_ambiguous (see MergeInstructions) before anything is written.
 ToolFiles WriteToolFiles(const Context& context, const std::filesystem::path& repo_root,
-                         const std::vector<std::string>& tools);
+                         const std::vector<std::string>& tools,
+                         const std::filesystem::path& program);
 
 }  // namespace swamp

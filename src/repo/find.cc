@@ -36,7 +36,7 @@ fs::path FindRepository(const Context& context, const std::optional<std::string>
     return Absolute(context, *variable);
   }
   Files& files = context.files();
-  const fs::path start = files.Resolve(context.environment().WorkingDirectory());
+  fs::path start = files.Resolve(context.environment().WorkingDirectory());
   std::optional<fs::path> git_root;
   for (fs::path folder = start;; folder = folder.parent_path()) {
     if (files.Stat(folder / ".git")) {
@@ -57,11 +57,12 @@ fs::path FindRepository(const Context& context, const std::optional<std::string>
 void RequireRepository(Files& files, const fs::path& root) {
   if (files.Stat(root / kMarkerFile)) return;
   if (files.Stat(root / ".swamp")) {
-    throw UserError("repository_damaged",
-                    fmt::format("{} has a .swamp folder but no {}: it looks half initialised or damaged",
-                                root.string(), kMarkerFile),
-                    "Restore .swamp.yaml from version control. A fresh `swamp repo init` would not reconnect "
-                    "to a shared datastore.");
+    throw UserError(
+        "repository_damaged",
+        fmt::format("{} has a .swamp folder but no {}: it looks half initialised or damaged",
+                    root.string(), kMarkerFile),
+        "Restore .swamp.yaml from version control. A fresh `swamp repo init` would not reconnect "
+        "to a shared datastore.");
   }
   throw UserError("not_a_repository", fmt::format("{} is not a swamp repository", root.string()),
                   "Run `swamp repo init` there, or name another folder with --repo-dir.");
@@ -78,14 +79,18 @@ fs::path ExpandPath(const Context& context, const std::string& path, const fs::p
 }
 
 fs::path DataFolder(const Context& context) {
-  if (const auto home = context.environment().GetNonEmpty("SWAMP_HOME")) return Absolute(context, *home);
+  if (const auto home = context.environment().GetNonEmpty("SWAMP_HOME"))
+    return Absolute(context, *home);
   return HomeFolder(context) / ".swamp";
 }
 
 fs::path ConfigFolder(const Context& context) {
-  if (const auto folder = context.environment().GetNonEmpty("SWAMP_CONFIG_DIR")) return Absolute(context, *folder);
-  if (const auto home = context.environment().GetNonEmpty("SWAMP_HOME")) return Absolute(context, *home) / "config";
-  if (const auto xdg = context.environment().GetNonEmpty("XDG_CONFIG_HOME")) return fs::path(*xdg) / "swamp";
+  if (const auto folder = context.environment().GetNonEmpty("SWAMP_CONFIG_DIR"))
+    return Absolute(context, *folder);
+  if (const auto home = context.environment().GetNonEmpty("SWAMP_HOME"))
+    return Absolute(context, *home) / "config";
+  if (const auto xdg = context.environment().GetNonEmpty("XDG_CONFIG_HOME"))
+    return fs::path(*xdg) / "swamp";
   return HomeFolder(context) / ".config" / "swamp";
 }
 

@@ -1,19 +1,46 @@
 #include "repo/gitignore.h"
 
 #include <algorithm>
+#include <optional>
 
-#include "util/error.h"
+#include "repo/managed_section.h"
 
 namespace swamp {
 namespace {
 
-constexpr std::string_view kBegin = "# BEGIN swamp managed section - DO NOT EDIT";
-constexpr std::string_view kEnd = "# END swamp managed section";
+constexpr SectionMarks kMarks = {"# BEGIN swamp managed section - DO NOT EDIT",
+                                 "# END swamp managed section"};
 constexpr std::string_view kOldHeader = "# Swamp managed defaults";
 
-std::size_t EndOfLine(const std::string& text, std::size_t at) {
-  const std::size_t newline = text.find('\n', at);
-  return newline == std::string::npos ? text.size() : newline + 1;
+std::optional<TextSpan> FindOldSection(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); at = EndOfLine(text, at)) {
+    if (!LineAt(text, at).starts_with(kOldHeader)) continue;
+    std::size_t end = at;
+    while (end < text.size() && !LineAt(text, end).empty()) end = EndOfLine(text, end);
+    return TextSpan{at, end};
+  }
+  return std::nullopt;
+}
+
+// After an empty line, unless it is the first thing in the file.
+void AppendSection(std::string& text, const std::string& section) {
+  const std::string newline = WithLineEndsOf(text, "\n");
+  if (!text.empty() && !text.ends_with('\n')) text += newline;
+  if (!text.empty() && !text.ends_with("\n" + newline)) text += newline;
+  text += section;
+}
+
+std::string MergeSection(const std::string& before, const std::string& section_lines) {
+  std::string text = WithoutUnclosedMarks(before, kMarks);
+  const std::string section = WithLineEndsOf(text, section_lines);
+  const std::vector<TextSpan> sections = FindManagedSections(text, kMarks).whole;
+  const auto present = sections.empty() ? FindOldSection(text) : sections.front();
+  if (present) {
+    text.replace(present->begin, present->end - present->begin, section);
+  } else {
+    AppendSection(text, section);
+  }
+  return text;
 }
 
 }  // namespace
@@ -33,7 +60,7 @@ const char* NameOf(GitignoreAction action) {
 }
 
 std::string GitignoreSection(const std::vector<std::string>& tools) {
-  std::string section(kBegin);
+  std::string section(kMarks.begin);
   section +=
       "\n\n# What commands leave behind: caches, data of the default datastore, secrets\n.swamp/\n"
       "\n# Folders with extension sources in development, which differ from machine to machine\n"
@@ -43,7 +70,7 @@ std::string GitignoreSection(const std::vector<std::string>& tools) {
         "\n# Local state of the Claude tool\n.claude/worktrees/\n.claude/settings.local.json\n"
         ".claude/scheduled_tasks.lock\n.claude/scheduled_tasks.json\n";
   }
-  section += kEnd;
+  section += kMarks.end;
   section += '\n';
   return section;
 }
@@ -57,21 +84,7 @@ GitignoreAction UpdateGitignore(Files& files, const std::filesystem::path& repo_
     WriteFileAtomically(files, path, section);
     return GitignoreAction::kCreated;
   }
-  std::string after = *before;
-  const std::size_t begin = after.find(kBegin);
-  const std::size_t end = begin == std::string::npos ? begin : after.find(kEnd, begin);
-  const std::size_t old = after.find(kOldHeader);
-  if (begin != std::string::npos && end != std::string::npos) {
-    after.replace(begin, EndOfLine(after, end) - begin, section);
-  } else if (old != std::string::npos) {
-    // The old section ended at the first blank line.
-    const std::size_t blank = after.find("\n\n", old);
-    after.replace(old, (blank == std::string::npos ? after.size() : blank + 1) - old, section);
-  } else {
-    if (!after.empty() && after.back() != '\n') after += '\n';
-    if (!after.empty()) after += '\n';
-    after += section;
-  }
+  const std::string after = MergeSection(*before, section);
   if (after == *before) return GitignoreAction::kUnchanged;
   WriteFileAtomically(files, path, after);
   return GitignoreAction::kUpdated;

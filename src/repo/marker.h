@@ -13,8 +13,9 @@ namespace swamp {
 
 inline constexpr const char* kMarkerFile = ".swamp.yaml";
 
-// The file that makes a folder a repository. Changing a key leaves every other byte as it is, comments
-// included. Values are read by key; what this program doesn't know is kept. Not thread-safe.
+// The file that makes a folder a repository. Changing a key leaves every other byte as it is,
+// comments included. Values are read by key; what this program doesn't know is kept. Not
+// thread-safe.
 class Marker {
  public:
   // Nothing: no such file. Throws UserError marker_invalid when it is no YAML map.
@@ -29,10 +30,14 @@ class Marker {
   // Throws marker_invalid when the value is something else than a list of strings.
   std::vector<std::string> Strings(std::string_view key) const;
 
+  // The AI tools in `tools`, or in `tool`, the key of old programs: one name, or "none".
+  std::vector<std::string> Tools() const;
+
   void Set(const std::vector<std::string>& path, const Json& value);
   void Remove(const std::vector<std::string>& path);
 
-  // Replaces the file. Under `lock`, so that two commands don't lose each other's keys, use Change.
+  // Replaces the file. ChangeMarker does so without losing keys that another command sets
+  // meanwhile.
   void Save(Files& files, const std::filesystem::path& repo_root) const;
 
  private:
@@ -40,9 +45,11 @@ class Marker {
   Json json_;
 };
 
-// Reads the marker, changes it and saves it, as one step among processes. A marker that ends up the same is not
-// rewritten.
-void ChangeMarker(const Context& context, const std::filesystem::path& repo_root,
+// Reads the marker, changes it and saves it, as one step among processes. A marker that ends up the
+// same is not rewritten: false. One that is rewritten also gets what old programs left out, a
+// repoId and `tools` in place of `tool`. Throws UserError not_a_repository, marker_invalid,
+// marker_busy.
+bool ChangeMarker(const Context& context, const std::filesystem::path& repo_root,
                   const std::function<void(Marker&)>& change);
 
 }  // namespace swamp
