@@ -326,8 +326,9 @@ class Checker {
     add(types::Uint(), types::Uint(), types::Uint());
     if (op != Operator::kModulo || dialect_) add(types::Double(), types::Double(), types::Double());
     if (dialect_) {
-      add(types::Double(), types::Int(), types::Double());
-      add(types::Int(), types::Double(), types::Double());
+      // The result is a double that may be compared with an int, as numbers from data may.
+      add(types::Double(), types::Int(), types::Dyn());
+      add(types::Int(), types::Double(), types::Dyn());
     }
     if (op == Operator::kAdd) {
       add(types::String(), types::String(), types::String());

@@ -62,15 +62,17 @@ class Converter {
       }
       case Kind::kMap: {
         const Map& map = value.as_map();
+        bool strings = true;
+        for (std::size_t i = 0; i < map.size(); ++i) strings = strings && map.KeyAt(i, arena_).is(Kind::kString);
         Json::object_t object;
         for (std::size_t i = 0; i < map.size(); ++i) {
-          const Value key = map.KeyAt(i, arena_);
+          std::string key = KeyToText(map.KeyAt(i, arena_));
           Json content = Convert(map.ValueAt(i, arena_));
-          if (key.is(Kind::kString)) {
+          if (strings) {
             // No two are the same; the object's own way would look through all of it each time.
-            static_cast<Json::object_t::Container&>(object).emplace_back(std::string(key.text()), std::move(content));
+            static_cast<Json::object_t::Container&>(object).emplace_back(std::move(key), std::move(content));
           } else {
-            object[KeyToText(key)] = std::move(content);
+            object[key] = std::move(content);
           }
         }
         return object;

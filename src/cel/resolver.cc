@@ -246,6 +246,11 @@ const Op* Resolver::MemberCall(const Node& node) {
     return Function(node, arena_.Copy(*function), Style::kGlobal, Operations(receiver.next));
   }
   if (const Op* const macro = MemberMacro(node)) return macro;
+  const bool is_namespace = receiver.kind == NodeKind::kIdentifier && environment_.HasNamespace(receiver.name());
+  if (is_namespace && FindBuiltins(node.name(), environment_.mode()).empty()) {
+    const std::string name = fmt::format("{}.{}", receiver.name(), node.name());
+    return Failing(node, FailureKind::kUnknownFunction, arena_.Copy(name));
+  }
   return Function(node, node.name(), Style::kMember, Operations(node.first));
 }
 

@@ -95,7 +95,10 @@ bool Unifier::Assignable(const Type* from, const Type* to) {
   if (to->is(TypeKind::kNull)) return IsNullable(*from);
   if (from->kind != to->kind) return false;
   if (from->is(TypeKind::kType)) return true;
-  if (from->name != to->name || from->parameters.size() != to->parameters.size()) return false;
+  if (from->name != to->name) return false;
+  // "list" alone is a list of anything.
+  if (from->parameters.empty() || to->parameters.empty()) return true;
+  if (from->parameters.size() != to->parameters.size()) return false;
   for (std::size_t i = 0; i < from->parameters.size(); ++i) {
     if (!Assignable(from->parameters[i], to->parameters[i])) return false;
   }
