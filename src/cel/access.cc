@@ -19,7 +19,10 @@ std::optional<std::int64_t> WholeIndex(const Value& index) {
 
 // operand[index]: missing when there is nothing there, an error when there can't be.
 Value Element(const IndexOp& op, const Value& operand, const Value& index, Frame& frame) {
-  if (operand.is(Kind::kMap)) return operand.as_map().Find(index, frame.arena);
+  if (operand.is(Kind::kMap)) {
+    if (index.is(Kind::kString) && !frame.ChargeBytes(index.text().size())) return frame.StepLimit(op);
+    return operand.as_map().Find(index, frame.arena);
+  }
   if (!operand.is(Kind::kList)) return frame.Fail(op, FailureKind::kNoSuchOverload, "[]", {operand, index});
   const std::optional<std::int64_t> number = WholeIndex(index);
   if (!number) return frame.Fail(op, FailureKind::kNoSuchOverload, "[]", {operand, index});

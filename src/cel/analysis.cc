@@ -11,16 +11,20 @@ namespace {
 struct Step {
   const Op* operand;
   std::string_view field;
+  bool plain;  // fails, or gives the field itself
 };
 
 std::optional<Step> StepOf(const Op& op) {
-  if (op.kind == OpKind::kSelect) return Step{As<SelectOp>(op).operand, As<SelectOp>(op).field};
+  if (op.kind == OpKind::kSelect) {
+    const auto& select = As<SelectOp>(op);
+    return Step{select.operand, select.field, select.access == SelectOp::Access::kValue};
+  }
   if (op.kind != OpKind::kIndex) return std::nullopt;
   const auto& index = As<IndexOp>(op);
   if (index.index->kind != OpKind::kConstant) return std::nullopt;
   const Value& key = As<ConstantOp>(*index.index).value;
   if (!key.is(Kind::kString)) return std::nullopt;
-  return Step{index.operand, key.text()};
+  return Step{index.operand, key.text(), !index.optional};
 }
 
 // The reference that the whole operation is, or nothing when it is something else.
@@ -34,6 +38,12 @@ std::optional<Reference> ReferenceOf(const Expression& expression, const Op& op)
   if (part->kind != OpKind::kVariable) return std::nullopt;
   std::reverse(path.begin(), path.end());
   return Reference{expression.variables()[As<VariableOp>(*part).index].name, std::move(path), op.begin, op.end};
+}
+
+// Whether the value of the reference that the operation is, is that of the field and not an optional or a bool.
+bool IsPlain(const Op& op) {
+  const std::optional<Step> step = StepOf(op);
+  return !step || (step->plain && IsPlain(*step->operand));
 }
 
 class Collector {
@@ -155,8 +165,7 @@ void FindIn(const Expression& expression, const Op& op, std::vector<Condition>& 
     operand = As<CallOp>(op).arguments[0];
     literal = LiteralOf(*As<CallOp>(op).arguments[1]);
   }
-  if (!test || !literal) return;
-  if (operand->kind == OpKind::kSelect && As<SelectOp>(*operand).access != SelectOp::Access::kValue) return;
+  if (!test || !literal || !IsPlain(*operand)) return;
   if (auto reference = ReferenceOf(expression, *operand)) {
     found.push_back({std::move(*reference), *test, *literal});
   }

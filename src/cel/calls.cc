@@ -10,6 +10,15 @@
 namespace swamp::cel {
 namespace {
 
+// Whatever a function does with a text takes time in proportion to its length.
+bool ChargeTexts(std::span<const Value> arguments, Frame& frame) {
+  std::size_t bytes = 0;
+  for (const Value& argument : arguments) {
+    if (argument.is(Kind::kString) || argument.is(Kind::kBytes)) bytes += argument.text().size();
+  }
+  return frame.ChargeBytes(bytes);
+}
+
 // Evaluates arguments into `values`; the first error among them, or missing.
 Value RunArguments(std::span<const Op* const> arguments, Value* values, Frame& frame) {
   for (const Op* argument : arguments) {
@@ -26,6 +35,7 @@ Value RunCallWithAtMost(const CallOp& op, Frame& frame) {
   const Value error = RunArguments(op.arguments, storage.data(), frame);
   if (error.is_error()) return error;
   const std::span<const Value> arguments(storage.data(), op.arguments.size());
+  if (!ChargeTexts(arguments, frame)) return frame.StepLimit(op);
   frame.current = &op;
   Call call(frame, op.overloads[0].name, arguments);
   for (const Candidate& candidate : op.candidates) {
@@ -107,7 +117,7 @@ Value RunHostCall(const HostCallOp& op, Frame& frame) {
 Value RunMatches(const MatchesOp& op, Frame& frame) {
   const Value subject = RunOperand(*op.subject, frame);
   if (subject.is(Kind::kString)) {
-    if (!frame.Charge(subject.text().size() / 4)) return frame.StepLimit(op);
+    if (!frame.Charge(MatchSteps(*op.regex, subject.text()))) return frame.StepLimit(op);
     return Value::Bool(MatchesRegex(*op.regex, subject.text()));
   }
   if (subject.is_error()) return subject;

@@ -36,6 +36,7 @@ class Checker {
 
  private:
   const Type* TypeOf(const Op& op) {
+    if (errors_.size() >= kMostErrors) return types::Of(TypeKind::kError);
     switch (op.kind) {
       case OpKind::kConstant:
         return OfConstant(As<ConstantOp>(op).value);
@@ -564,6 +565,8 @@ class Checker {
     }
     return types::Dyn();
   }
+
+  static constexpr std::size_t kMostErrors = 100;
 
   const Expression& expression_;
   const bool dialect_;

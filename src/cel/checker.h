@@ -14,7 +14,7 @@ class Expression;
 struct Checked {
   Arena arena;         // of the type
   const Type* result;  // of the expression; dyn where it can't be told
-  std::vector<Issue> errors;
+  std::vector<Issue> errors;  // at most 100
 };
 
 // Works out the types of an expression and of its parts, as "Gradual Type Checking" in the language

@@ -29,14 +29,13 @@ bool SameKey(const Value& a, const Value& b) {
 
 // Of a normalized key.
 std::size_t HashKey(const Value& key) {
-  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
   switch (key.kind()) {
     case Kind::kBool:
       return key.as_bool() ? 1 : 2;
     case Kind::kInt:
-      return (static_cast<std::uint64_t>(key.as_int()) * kSpread) >> 32;
+      return MixHash(kHashSeed, static_cast<std::uint64_t>(key.as_int()));
     case Kind::kUint:
-      return (key.as_uint() * kSpread) >> 32;
+      return MixHash(kHashSeed, key.as_uint());
     default:
       return HashText(key.text());
   }

@@ -105,6 +105,7 @@ Value ForEachTurn(const ComprehensionOp& op, Range& range, Frame& frame, const T
 
 // map, filter, transformList.
 Value RunToList(const ComprehensionOp& op, Range& range, Frame& frame) {
+  if (!frame.Charge(range.size())) return frame.StepLimit(op);
   const auto values = frame.arena.NewArray<Value>(range.size());
   std::size_t count = 0;
   const Value error = ForEachTurn(op, range, frame, [&](const Value& value) {
@@ -112,16 +113,17 @@ Value RunToList(const ComprehensionOp& op, Range& range, Frame& frame) {
     return Value::Missing();
   });
   if (error.is_error()) return error;
-  return Checked(op, frame, frame.arena.New<ArrayList>(std::span<const Value>(values.first(count))));
+  return WithinLimits(op, frame, frame.arena.New<ArrayList>(std::span<const Value>(values.first(count))));
 }
 
 // transformMap: the keys, or indexes of a list, with new values.
 Value RunToMap(const ComprehensionOp& op, Range& range, Frame& frame) {
+  if (!frame.Charge(range.size())) return frame.StepLimit(op);
   MapBuilder builder(frame.arena, range.size());
   const Value error = ForEachTurn(op, range, frame, [&](const Value& value) {
-    return Added(op, builder.Add(KeyOf(frame.locals[op.first_slot], frame), value), frame);
+    return AddEntry(op, frame, builder, {frame.locals[op.first_slot], value});
   });
-  return error.is_error() ? error : Checked(op, frame, builder.Build());
+  return error.is_error() ? error : WithinLimits(op, frame, builder.Build());
 }
 
 // transformMapEntry: the entries of all maps that the turns give.
@@ -141,10 +143,10 @@ Value RunEntries(const ComprehensionOp& op, Range& range, Frame& frame) {
   if (error.is_error()) return error;
   MapBuilder builder(frame.arena, entries.size());
   for (const MapEntry& entry : entries) {
-    error = Added(op, builder.Add(entry.key, entry.value), frame);
+    error = AddEntry(op, frame, builder, entry);
     if (error.is_error()) return error;
   }
-  return Checked(op, frame, builder.Build());
+  return WithinLimits(op, frame, builder.Build());
 }
 
 Value RunSortBy(const ComprehensionOp& op, Range& range, Frame& frame) {

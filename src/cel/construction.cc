@@ -27,7 +27,7 @@ Value RunList(const ListOp& op, Frame& frame) {
     if (value.is_error()) return value;
     if (!value.is_missing()) values[count++] = value;
   }
-  return Checked(op, frame, frame.arena.New<ArrayList>(std::span<const Value>(values.first(count))));
+  return WithinLimits(op, frame, frame.arena.New<ArrayList>(std::span<const Value>(values.first(count))));
 }
 
 Value RunMap(const MapOp& op, Frame& frame) {
@@ -40,10 +40,10 @@ Value RunMap(const MapOp& op, Frame& frame) {
     if (entry.optional) value = Unwrapped(*entry.value, value, frame);
     if (value.is_error()) return value;
     if (value.is_missing()) continue;
-    const Value error = Added(*entry.key, builder.Add(KeyOf(key, frame), value), frame);
+    const Value error = AddEntry(*entry.key, frame, builder, {key, value});
     if (error.is_error()) return error;
   }
-  return Checked(op, frame, builder.Build());
+  return WithinLimits(op, frame, builder.Build());
 }
 
 Value RunScope(const ScopeOp& op, Frame& frame) {
@@ -53,25 +53,23 @@ Value RunScope(const ScopeOp& op, Frame& frame) {
   return RunOperand(*op.body, frame);
 }
 
-Value Checked(const Op& op, Frame& frame, const List* list) {
+Value WithinLimits(const Op& op, Frame& frame, const List* list) {
   if (list->extent().depth > kMaxValueDepth) return frame.Fail(op, FailureKind::kMessage, "the list is nested too deeply");
   if (list->extent().weight > kMaxValueWeight) return frame.Fail(op, FailureKind::kMessage, "the list is too large");
   return Value::Of(list);
 }
 
-Value Checked(const Op& op, Frame& frame, const Map* map) {
+Value WithinLimits(const Op& op, Frame& frame, const Map* map) {
   if (map->extent().depth > kMaxValueDepth) return frame.Fail(op, FailureKind::kMessage, "the map is nested too deeply");
   if (map->extent().weight > kMaxValueWeight) return frame.Fail(op, FailureKind::kMessage, "the map is too large");
   return Value::Of(map);
 }
 
-Value KeyOf(const Value& value, const Frame& frame) {
-  if (frame.mode != Mode::kDialect || !value.is(Kind::kDouble)) return value;
-  return NormalizedKey(value).value_or(value);
-}
-
-Value Added(const Op& op, MapBuilder::Added added, Frame& frame) {
-  switch (added) {
+Value AddEntry(const Op& op, Frame& frame, MapBuilder& builder, const MapEntry& entry) {
+  Value key = entry.key;
+  if (key.is(Kind::kString) && !frame.ChargeBytes(key.text().size())) return frame.StepLimit(op);
+  if (key.is(Kind::kDouble) && frame.mode == Mode::kDialect) key = NormalizedKey(key).value_or(key);
+  switch (builder.Add(key, entry.value)) {
     case MapBuilder::Added::kYes:
       return Value::Missing();
     case MapBuilder::Added::kDuplicate:

@@ -1,5 +1,6 @@
 #include "cel/environment.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "cel/library.h"
@@ -9,12 +10,12 @@ namespace swamp::cel {
 Environment::Environment(Mode mode, std::string container, const TimeZones* zones)
     : mode_(mode),
       container_(std::move(container)),
-      zones_(zones),
-      has_qualified_names_(!container_.empty()) {}
+      zones_(zones) {}
 
 std::uint32_t Environment::AddVariable(std::string name, const Type* type) {
   const auto number = static_cast<std::uint32_t>(variables_.size());
-  if (name.find('.') != std::string::npos) has_qualified_names_ = true;
+  const auto dots = static_cast<std::size_t>(std::ranges::count(name, '.'));
+  most_name_parts_ = std::max(most_name_parts_, dots + 1);
   return variables_.try_emplace(std::move(name), DeclaredVariable{number, type}).first->second.number;
 }
 

@@ -58,8 +58,8 @@ class Environment {
   std::span<const HostFunction* const> FindFunctions(std::string_view name) const;
   // Whether the name of some function begins with `name` and a dot.
   bool HasNamespace(std::string_view name) const;
-  // Whether a name with a dot, or a container, makes it worth while to look for qualified names.
-  bool has_qualified_names() const { return has_qualified_names_; }
+  // How many parts, joined by dots, the name of a variable has at most; at least 1.
+  std::size_t most_name_parts() const { return most_name_parts_; }
   std::vector<std::string> VariableNames() const;
   std::vector<std::string> FunctionNames() const;
 
@@ -73,7 +73,7 @@ class Environment {
   std::string container_;
   const TimeZones* zones_;
   Arena arena_;
-  bool has_qualified_names_;
+  std::size_t most_name_parts_ = 1;
   std::map<std::string, DeclaredVariable, std::less<>> variables_;
   std::map<std::string, HostOverloads, std::less<>> functions_;
 };

@@ -1,5 +1,7 @@
 #include "cel/evaluator.h"
 
+#include <algorithm>
+
 #include "cel/failure.h"
 #include "cel/frame.h"
 #include "cel/operations.h"
@@ -8,14 +10,14 @@ namespace swamp::cel {
 
 Evaluator::Evaluator(const Expression& expression, std::int64_t steps)
     : expression_(expression),
-      steps_(steps),
+      steps_(std::min(steps, kMostSteps)),
       values_(expression.variables().size()),
       locals_(expression.locals()),
       frame_{.arena = arena_,
              .variables = expression.variables(),
              .values = values_.data(),
              .locals = locals_.data(),
-             .steps = steps,
+             .steps = 0,
              .mode = expression.environment().mode(),
              .regexes = regexes_,
              .zones = expression.environment().zones()} {}
@@ -27,8 +29,8 @@ Value Evaluator::Evaluate(const Activation& activation) {
   frame_.steps = steps_;
   const Value value = Run(expression_.root(), frame_);
   // || and && may have absorbed the failure, but the value would depend on how far the steps went.
-  if (frame_.steps < 0 && !value.is_error()) return frame_.StepLimit(expression_.root());
-  return value;
+  if (value.is_error() || frame_.Charge(ExtentOf(value).weight)) return value;
+  return frame_.StepLimit(expression_.root());
 }
 
 Value Evaluator::EvaluateOrThrow(const Activation& activation) {

@@ -12,9 +12,11 @@
 
 namespace swamp::cel {
 
-// A step is about one operation, one element looked at, or 16 bytes made or read. An evaluation that needs
-// more than the budget fails, whatever it would have come to.
+// A step is about one operation, one element looked at, or 16 bytes made or read; whoever reads the result
+// looks at all of it. An evaluation that needs more than the budget fails, whatever it would have come to.
 inline constexpr std::int64_t kDefaultSteps = 10'000'000;
+// No budget is larger, which keeps every text well below 4 GiB.
+inline constexpr std::int64_t kMostSteps = 100'000'000;
 
 // Evaluates one expression, over and over if need be, without allocating anew each time. Not thread-safe:
 // each thread has its own. The expression outlives it.

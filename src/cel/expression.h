@@ -36,7 +36,7 @@ class Expression {
   // What the text names, apart from what its macros bind; each once.
   std::span<const Variable> variables() const { return variables_; }
 
-  // Type errors that no value of the variables can avoid, in the order of the text.
+  // Type errors that no value of the variables can avoid, in the order of the text, at most 100.
   std::vector<Issue> TypeErrors() const;
 
   // The failure of an evaluation in words. `activation`: that of the evaluation, for suggestions.

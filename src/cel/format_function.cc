@@ -167,9 +167,10 @@ class Formatter {
   void MapText(const Map& map) {
     std::vector<std::pair<std::string, Value>> entries;
     for (std::size_t i = 0; i < map.size() && !failure_; ++i) {
-      const std::string outer = std::exchange(out_, {});
+      const std::size_t begin = out_.size();
       Text(map.KeyAt(i, call_.arena()));
-      entries.emplace_back(std::exchange(out_, outer), map.ValueAt(i, call_.arena()));
+      entries.emplace_back(out_.substr(begin), map.ValueAt(i, call_.arena()));
+      out_.resize(begin);
     }
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     Put("{");

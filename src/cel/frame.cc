@@ -8,8 +8,8 @@ namespace swamp::cel {
 Value Frame::Fail(std::uint32_t begin, std::uint32_t end, FailureKind kind, std::string_view text,
                   std::span<const Value> operands) {
   // So that failures which are absorbed, one after another, come to an end too.
-  constexpr std::int64_t kFailureSteps = 8;
-  steps -= kFailureSteps;
+  constexpr std::uint64_t kFailureSteps = 8;
+  Charge(kFailureSteps);
   return Value::Error(arena.New<Failure>(Failure{kind, begin, end, text, arena.CopyArray(operands)}));
 }
 

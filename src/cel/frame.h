@@ -24,15 +24,20 @@ struct Frame {
   std::span<const Variable> variables;
   Value* values;  // of the variables, each missing until it is asked for
   Value* locals;  // what macros have bound
-  std::int64_t steps;  // of the budget that are left; below zero: used up
+  std::int64_t steps;  // of the budget that are left; -1: used up, for good
   Mode mode;
   RegexCache& regexes;
   const TimeZones* zones;
   const Op* current = nullptr;  // the call that a function is answering
 
+  // False: there are fewer left, and now none.
   bool Charge(std::uint64_t weight) {
+    if (steps < 0 || weight > static_cast<std::uint64_t>(steps)) {
+      steps = -1;
+      return false;
+    }
     steps -= static_cast<std::int64_t>(weight);
-    return steps >= 0;
+    return true;
   }
   // What making or reading so many bytes costs.
   bool ChargeBytes(std::size_t bytes) { return Charge(bytes / 16); }

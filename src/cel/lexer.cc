@@ -100,9 +100,14 @@ void Lexer::QuotedName(const char* begin) {
   Set(TokenKind::kQuotedIdentifier, begin, end + 1);
 }
 
-void Lexer::SkipComment(const char* begin) {
-  const std::size_t line_end = std::min(text_.find('\n', OffsetOf(begin)), text_.size());
-  token_.end = static_cast<std::uint32_t>(line_end);
+// Moves on to the token behind a comment and all that follow it.
+void Lexer::SkipComments(const char* begin) {
+  const char* at = begin;
+  do {
+    at = text_.data() + std::min(text_.find('\n', OffsetOf(at)), text_.size());
+    while (kClasses[Byte(*at)] == kBlank) ++at;
+  } while (at[0] == '/' && at[1] == '/');
+  token_.end = OffsetOf(at);
   Advance();
 }
 
@@ -114,7 +119,7 @@ void Lexer::Other(const char* begin) {
   };
   switch (*begin) {
     case '/':
-      if (next == '/') return SkipComment(begin);
+      if (next == '/') return SkipComments(begin);
       return Set(Operator::kDivide, begin, begin + 1);
     case '<':
       return either(Operator::kLessEqual, Operator::kLess);

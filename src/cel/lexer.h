@@ -101,7 +101,7 @@ class Lexer {
   void Number(const char* begin);
   void Text(const char* begin, const char* quote, TokenKind kind, bool raw);
   void QuotedName(const char* begin);
-  void SkipComment(const char* begin);
+  void SkipComments(const char* begin);
   [[noreturn]] void Fail(const char* begin, const char* end, std::string message) const;
 
   std::string_view text_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "cel/collections.h"
@@ -12,12 +13,14 @@
 namespace swamp::cel::functions {
 namespace {
 
-// A list of what was collected, or the reason why there is none: see Collect.
 Value ListOf(Call& call, const std::vector<Value>& elements) {
   return Value::Of(call.arena().New<ArrayList>(call.arena().CopyArray<Value>(elements)));
 }
 
-std::vector<Value> ElementsOf(Call& call, const List& list) {
+// All elements of call[0]; nothing when there aren't steps enough.
+std::optional<std::vector<Value>> Elements(Call& call) {
+  const List& list = call[0].as_list();
+  if (!call.Charge(list.size())) return std::nullopt;
   std::vector<Value> elements;
   elements.reserve(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) elements.push_back(list.At(i, call.arena()));
@@ -40,10 +43,12 @@ Value Some(Call& call, const Value& value) { return Value::Optional(call.arena()
 }  // namespace
 
 Value Distinct(Call& call) {
+  const auto elements = Elements(call);
+  if (!elements) return call.StepLimit();
   std::vector<Value> kept;
-  for (const Value& element : ElementsOf(call, call[0].as_list())) {
+  for (const Value& element : *elements) {
     // Each is compared with all before it.
-    if (!call.Charge(1 + kept.size() * ExtentOf(element).weight)) return call.StepLimit();
+    if (!call.Charge(kept.size() * ExtentOf(element).weight)) return call.StepLimit();
     const auto same = [&](const Value& other) { return Equal(element, other, call.mode(), call.arena()); };
     if (std::none_of(kept.begin(), kept.end(), same)) kept.push_back(element);
   }
@@ -78,10 +83,10 @@ Value Range(Call& call) {
 }
 
 Value ReverseList(Call& call) {
-  if (!call.Charge(call[0].as_list().size())) return call.StepLimit();
-  std::vector<Value> elements = ElementsOf(call, call[0].as_list());
-  std::reverse(elements.begin(), elements.end());
-  return ListOf(call, elements);
+  auto elements = Elements(call);
+  if (!elements) return call.StepLimit();
+  std::ranges::reverse(*elements);
+  return ListOf(call, *elements);
 }
 
 Value Slice(Call& call) {
@@ -98,8 +103,9 @@ Value Slice(Call& call) {
 }
 
 Value Sort(Call& call) {
-  const std::vector<Value> elements = ElementsOf(call, call[0].as_list());
-  return SortedBy(call.frame(), *call.frame().current, elements, elements);
+  const auto elements = Elements(call);
+  if (!elements) return call.StepLimit();
+  return SortedBy(call.frame(), *call.frame().current, *elements, *elements);
 }
 
 }  // namespace swamp::cel::functions

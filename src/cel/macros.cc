@@ -87,29 +87,32 @@ const Op* Resolver::Block(const Node& node) {
   const std::vector<const Node*> arguments = ArgumentsOf(node);
   if (arguments[0]->kind != NodeKind::kList) Fail(*arguments[0], "cel.block takes a list of definitions");
   auto* const op = New<ScopeOp>(OpKind::kScope, node);
-  const std::size_t outer = bindings_.size();
   const auto definitions = arena_.NewArray<const Op*>(arguments[0]->count);
   op->first_slot = resolved_.locals;
   resolved_.locals += arguments[0]->count;
+  blocks_.push_back({op->first_slot, 0});
   const Node* definition = arguments[0]->first;
-  for (std::uint32_t i = 0; i < definitions.size(); ++i, definition = definition->next) {
+  for (const Op*& made : definitions) {
     if (definition->has(Node::kOptionalEntry)) Fail(*definition, "a definition can't be optional");
-    definitions[i] = Expression(*definition);
-    bindings_.push_back({arena_.Copy(fmt::format("@index{}", i)), op->first_slot + i});
+    made = Expression(*definition);
+    ++blocks_.back().defined;
+    definition = definition->next;
   }
   op->definitions = definitions;
   op->body = Expression(*arguments[1]);
-  bindings_.resize(outer);
+  blocks_.pop_back();
   return op;
 }
 
 const Op* Resolver::BlockIndex(const Node& node) {
   const Node& number = *node.first->next;
   if (!IsInt(number)) Fail(number, "cel.index takes a number");
-  const Binding* const binding = FindBinding(fmt::format("@index{}", number.value.as_int()));
-  if (binding == nullptr) Fail(node, "there is no such definition before this in a cel.block");
+  const auto index = static_cast<std::uint64_t>(number.value.as_int());
+  const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(),
+                                  [index](const BlockScope& scope) { return index < scope.defined; });
+  if (block == blocks_.rend()) Fail(node, "there is no such definition before this in a cel.block");
   auto* const op = New<LocalOp>(OpKind::kLocal, node);
-  op->slot = binding->slot;
+  op->slot = block->first_slot + static_cast<std::uint32_t>(index);
   return op;
 }
 

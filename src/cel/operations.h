@@ -63,13 +63,12 @@ inline Value RunOperand(const Op& op, Frame& frame) {
 
 // An error for a value that isn't the bool it should be, or itself when it is one. `wanted`: "x is a bool".
 Value NoBool(const Op& op, std::string_view wanted, const Value& value, Frame& frame);
-// The key of a map literal: in the dialect a whole number from data is an int.
-Value KeyOf(const Value& value, const Frame& frame);
-// The error for an entry that wasn't added, else missing.
-Value Added(const Op& op, MapBuilder::Added added, Frame& frame);
+// Adds an entry to a map in the making: missing, or the error that points at `op`. In the dialect a whole
+// number from data becomes an int key.
+Value AddEntry(const Op& op, Frame& frame, MapBuilder& builder, const MapEntry& entry);
 // A list or map that was just built, or an error when it is too deep or too large.
-Value Checked(const Op& op, Frame& frame, const List* list);
-Value Checked(const Op& op, Frame& frame, const Map* map);
+Value WithinLimits(const Op& op, Frame& frame, const List* list);
+Value WithinLimits(const Op& op, Frame& frame, const Map* map);
 // An optional with this content.
 Value Some(Frame& frame, const Value& content);
 

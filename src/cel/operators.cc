@@ -100,7 +100,7 @@ Value ConcatenateLists(const Link& link, Value a, Value b, Frame& frame) {
   for (std::size_t i = 0; i < left.size(); ++i) elements[i] = left.At(i, frame.arena);
   for (std::size_t i = 0; i < right.size(); ++i) elements[left.size() + i] = right.At(i, frame.arena);
   const Op place{OpKind::kArithmetic, link.at, EndOf(link)};
-  return Checked(place, frame, frame.arena.New<ArrayList>(std::span<const Value>(elements)));
+  return WithinLimits(place, frame, frame.arena.New<ArrayList>(std::span<const Value>(elements)));
 }
 
 Value Time(const Link& link, Value a, Value b, Frame& frame) {
@@ -169,8 +169,6 @@ bool ChargeComparison(const Value& a, const Value& b, Frame& frame) {
 }
 
 Value Order(const Link& link, Value a, Value b, Frame& frame) {
-  if (a.is_error()) return a;
-  if (b.is_error()) return b;
   const std::optional<std::partial_ordering> order = Compare(a, b, frame.mode);
   if (!order) return NoSuchOverload(link, a, b, frame);
   switch (link.op) {
@@ -188,6 +186,7 @@ Value Order(const Link& link, Value a, Value b, Frame& frame) {
 [[gnu::noinline]] Value In(const Link& link, Value element, Value collection, Frame& frame) {
   if (element.is_error()) return element;
   if (collection.is(Kind::kMap)) {
+    if (element.is(Kind::kString) && !frame.ChargeBytes(element.text().size())) return StepLimit(link, frame);
     const Value found = collection.as_map().Find(element, frame.arena);
     return found.is_error() ? found : Value::Bool(!found.is_missing());
   }
@@ -202,10 +201,10 @@ Value Order(const Link& link, Value a, Value b, Frame& frame) {
 }
 
 [[gnu::noinline]] Value OtherRelation(const Link& link, Value a, Value b, Frame& frame) {
-  if (link.op != Operator::kEqual && link.op != Operator::kNotEqual) return Order(link, a, b, frame);
   if (a.is_error()) return a;
   if (b.is_error()) return b;
   if (!ChargeComparison(a, b, frame)) return StepLimit(link, frame);
+  if (link.op != Operator::kEqual && link.op != Operator::kNotEqual) return Order(link, a, b, frame);
   return Value::Bool(Equal(a, b, frame.mode, frame.arena) == (link.op == Operator::kEqual));
 }
 
@@ -227,13 +226,15 @@ Value Holds(Operator op, Number a, Number b) {
   }
 }
 
+constexpr std::size_t kShortText = 256;
+
 // Whether the int is the same number as a double.
 bool IsExact(std::int64_t number) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 53;
   return number >= -kLargest && number <= kLargest;
 }
 
-// The usual ones by short ways, the others by the long one.
+// The usual ones by short ways that cost no steps, the others by the long one.
 Value Relation(const Link& link, Value a, Value b, Frame& frame) {
   if (link.op == Operator::kIn) return In(link, a, b, frame);
   if (a.is(Kind::kDouble)) {
@@ -241,7 +242,7 @@ Value Relation(const Link& link, Value a, Value b, Frame& frame) {
     if (b.is(Kind::kInt) && IsExact(b.as_int())) return Holds(link.op, a.as_double(), static_cast<double>(b.as_int()));
   } else if (a.is(Kind::kInt)) {
     if (b.is(Kind::kInt)) return Holds(link.op, a.as_int(), b.as_int());
-  } else if (a.is(Kind::kString) && b.is(Kind::kString)) {
+  } else if (a.is(Kind::kString) && b.is(Kind::kString) && a.text().size() <= kShortText) {
     if (link.op == Operator::kEqual) return Value::Bool(SameText(a.text(), b.text()));
     if (link.op == Operator::kNotEqual) return Value::Bool(!SameText(a.text(), b.text()));
   }

@@ -13,6 +13,11 @@ namespace {
 
 bool IsConstant(const Op* op) { return op->kind == OpKind::kConstant; }
 
+// Patterns are compiled beforehand up to this many bytes, each counting some more for what it takes at
+// least; those beyond are left to the evaluation, whose steps pay for it.
+constexpr std::size_t kMostPatternBytes = 10'000;
+constexpr std::size_t kPatternBytes = 300;
+
 }  // namespace
 
 Resolved Resolver::Resolve() {
@@ -125,9 +130,9 @@ std::vector<std::string> Resolver::Candidates(std::string_view name, bool absolu
   return candidates;
 }
 
-const Op* Resolver::KnownName(const Node& node, const std::string& name) {
+const Op* Resolver::KnownName(const Node& node, std::string_view name) {
   if (const auto* const declared = environment_.FindVariable(name)) {
-    return VariableNamed(node, arena_.Copy(name), declared->number);
+    return VariableNamed(node, name, declared->number);
   }
   if (const Type* const type = FindTypeName(name)) return Constant(node, Value::Type(arena_.Copy(ToString(*type))));
   return nullptr;
@@ -135,14 +140,12 @@ const Op* Resolver::KnownName(const Node& node, const std::string& name) {
 
 // A simple name that nothing has bound.
 const Op* Resolver::Name(const Node& node, std::string_view name, bool absolute) {
-  if (environment_.has_qualified_names()) {
+  if (!environment_.container().empty()) {
     for (const std::string& candidate : Candidates(name, absolute)) {
-      if (const Op* const known = KnownName(node, candidate)) return known;
+      if (const Op* const known = KnownName(node, arena_.Copy(candidate))) return known;
     }
-  } else if (const auto* const declared = environment_.FindVariable(name)) {
-    return VariableNamed(node, name, declared->number);
-  } else if (const Type* const type = FindTypeName(name)) {
-    return Constant(node, Value::Type(arena_.Copy(ToString(*type))));
+  } else if (const Op* const known = KnownName(node, name)) {
+    return known;
   }
   return VariableNamed(node, name, Variable::kUndeclared);
 }
@@ -178,13 +181,18 @@ std::optional<Resolver::Path> Resolver::PathOf(const Node& node) {
 }
 
 const Op* Resolver::QualifiedName(const Node& node) {
+  // A path is as high a tree as it has parts. Most are far from being names; joining each would take long.
+  constexpr std::size_t kMostTypeParts = 3;  // google.protobuf.Timestamp
+  const std::size_t variable_parts = environment_.most_name_parts();
+  if (node.height > std::max(kMostTypeParts, variable_parts)) return nullptr;
   const std::optional<Path> path = PathOf(node);
   if (!path) return nullptr;
-  const bool maybe = environment_.has_qualified_names() || path->front() == "google" || path->front() == "net";
+  const bool maybe = variable_parts > 1 || !environment_.container().empty() || path->front() == "google" ||
+                     path->front() == "net";
   const bool absolute = IsAbsolute(node);
   if (!maybe || (!absolute && FindBinding(path->front()) != nullptr)) return nullptr;
   for (const std::string& candidate : Candidates(fmt::format("{}", fmt::join(*path, ".")), absolute)) {
-    if (const Op* const known = KnownName(node, candidate)) return known;
+    if (const Op* const known = KnownName(node, arena_.Copy(candidate))) return known;
   }
   return nullptr;
 }
@@ -271,7 +279,8 @@ const Op* Resolver::Function(const Node& node, std::string_view name, Style styl
   if (name == "matches" && arguments.size() == 2 && IsConstant(arguments[1])) {
     const Value& pattern = As<ConstantOp>(*arguments[1]).value;
     std::string error;
-    if (pattern.is(Kind::kString)) {
+    if (pattern.is(Kind::kString) && pattern_bytes_ < kMostPatternBytes) {
+      pattern_bytes_ += kPatternBytes + pattern.text().size();
       if (auto regex = CompileRegex(pattern.text(), error)) {
         auto* const op = New<MatchesOp>(OpKind::kMatches, node);
         op->subject = arguments[0];

@@ -39,6 +39,11 @@ class Resolver {
     std::string_view name;
     std::uint32_t slot;
   };
+  // A cel.block, innermost last.
+  struct BlockScope {
+    std::uint32_t first_slot;
+    std::uint32_t defined;  // definitions that can be referred to by now
+  };
   using Path = std::vector<std::string_view>;
 
   // resolver.cc
@@ -56,7 +61,8 @@ class Resolver {
   const Op* Name(const Node& node, std::string_view name, bool absolute);
   // The variable or type whose name the node is, dots and all, or null.
   const Op* QualifiedName(const Node& node);
-  const Op* KnownName(const Node& node, const std::string& name);
+  // The variable or type of this name, which lasts as long as the arena, or null.
+  const Op* KnownName(const Node& node, std::string_view name);
   const Binding* FindBinding(std::string_view name) const;
   const Op* VariableNamed(const Node& node, std::string_view name, std::uint32_t number);
   // The names to try for `name`, the container's first.
@@ -105,8 +111,10 @@ class Resolver {
   Arena& arena_;
   Resolved resolved_;
   std::vector<Binding> bindings_;
+  std::vector<BlockScope> blocks_;
   std::unordered_map<std::string_view, std::uint32_t> variable_indexes_;
   std::uint32_t operations_ = 0;  // made so far
+  std::size_t pattern_bytes_ = 0;  // of the patterns compiled so far
 };
 
 }  // namespace swamp::cel

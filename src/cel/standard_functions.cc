@@ -34,7 +34,6 @@ Value Size(Call& call) {
   const Value& value = call[0];
   switch (value.kind()) {
     case Kind::kString:
-      if (!call.Charge(value.text().size() / 16)) return call.StepLimit();
       return Value::Int(static_cast<std::int64_t>(CountCodePoints(value.text())));
     case Kind::kBytes:
       return Value::Int(static_cast<std::int64_t>(value.text().size()));
@@ -125,7 +124,6 @@ Value ToString(Call& call) {
     case Kind::kDouble:
       return call.Text(FormatDouble(value.as_double()));
     case Kind::kBytes:
-      if (!call.Charge(value.text().size() / 16)) return call.StepLimit();
       if (!IsValidUtf8(value.text())) return call.Error("the bytes are no valid UTF-8");
       return Value::String(value.text());
     case Kind::kTimestamp:
@@ -142,7 +140,6 @@ Value ToString(Call& call) {
 Value TypeOf(Call& call) { return Value::Type(TypeNameOf(call[0])); }
 
 Value Contains(Call& call) {
-  if (!call.Charge((call[0].text().size() + call[1].text().size()) / 16)) return call.StepLimit();
   return Value::Bool(FindText(call[0].text(), call[1].text()) != std::string_view::npos);
 }
 
@@ -151,11 +148,12 @@ Value EndsWith(Call& call) { return Value::Bool(call[0].text().ends_with(call[1]
 Value StartsWith(Call& call) { return Value::Bool(call[0].text().starts_with(call[1].text())); }
 
 Value Matches(Call& call) {
-  // Compiling a pattern takes far longer than reading a text as long.
-  if (!call.Charge(call[0].text().size() / 4 + call[1].text().size() * 4)) return call.StepLimit();
   std::string error;
-  const re2::RE2* const regex = call.frame().regexes.Find(call[1].text(), error);
+  std::uint64_t steps = 0;
+  const re2::RE2* const regex = call.frame().regexes.Find(call[1].text(), error, steps);
+  if (!call.Charge(steps)) return call.StepLimit();
   if (regex == nullptr) return call.Error("invalid regular expression: " + error);
+  if (!call.Charge(MatchSteps(*regex, call[0].text()))) return call.StepLimit();
   return Value::Bool(MatchesRegex(*regex, call[0].text()));
 }
 

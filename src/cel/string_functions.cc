@@ -32,15 +32,6 @@ Value IndexAt(std::string_view text, std::size_t offset) {
   return Value::Int(static_cast<std::int64_t>(CountCodePoints(text.substr(0, offset))));
 }
 
-// Taking steps for reading all texts among the arguments once.
-bool ChargeTexts(Call& call) {
-  std::size_t bytes = 0;
-  for (const Value& argument : call.arguments()) {
-    if (argument.is(Kind::kString)) bytes += argument.text().size();
-  }
-  return call.Charge(bytes / 16);
-}
-
 Value ListOf(Call& call, const std::vector<Value>& elements) {
   const auto copy = call.arena().CopyArray<Value>(elements);
   return Value::Of(call.arena().New<ArrayList>(copy));
@@ -49,7 +40,6 @@ Value ListOf(Call& call, const std::vector<Value>& elements) {
 template <class Change>
 Value ChangeBytes(Call& call, const Change& change) {
   const std::string_view text = call[0].text();
-  if (!ChargeTexts(call)) return call.StepLimit();
   const auto out = call.arena().NewArray<char>(text.size());
   std::transform(text.begin(), text.end(), out.begin(), change);
   return Value::String({out.data(), out.size()});
@@ -73,7 +63,6 @@ Value CharAt(Call& call) {
 
 Value IndexOf(Call& call) {
   const std::string_view text = call[0].text();
-  if (!ChargeTexts(call)) return call.StepLimit();
   std::size_t from = 0;
   if (call.arguments().size() > 2) {
     const auto offset = OffsetOf(call, call[2].as_int());
@@ -122,7 +111,6 @@ Value UpperAscii(Call& call) {
 }
 
 Value Quote(Call& call) {
-  if (!ChargeTexts(call)) return call.StepLimit();
   return call.Text(QuoteText(call[0].text()));
 }
 
@@ -131,7 +119,6 @@ Value Replace(Call& call) {
   const std::string_view from = call[1].text();
   const std::string_view to = call[2].text();
   std::int64_t limit = call.arguments().size() > 3 ? call[3].as_int() : -1;  // below zero: none
-  if (!ChargeTexts(call)) return call.StepLimit();
 
   std::string out;
   std::size_t done = 0;
@@ -151,7 +138,6 @@ Value Replace(Call& call) {
 
 Value ReverseText(Call& call) {
   const std::string_view text = call[0].text();
-  if (!ChargeTexts(call)) return call.StepLimit();
   const auto out = call.arena().NewArray<char>(text.size());
   std::size_t end = out.size();
   for (std::string_view rest = text; !rest.empty();) {
@@ -167,7 +153,6 @@ Value Split(Call& call) {
   std::string_view rest = call[0].text();
   const std::string_view separator = call[1].text();
   const std::int64_t limit = call.arguments().size() > 2 ? call[2].as_int() : -1;  // below zero: none
-  if (!ChargeTexts(call)) return call.StepLimit();
   std::vector<Value> parts;
   if (limit == 0) return ListOf(call, parts);
   while (limit < 0 || static_cast<std::int64_t>(parts.size()) < limit - 1) {
@@ -199,7 +184,6 @@ Value Substring(Call& call) {
 
 Value Trim(Call& call) {
   std::string_view text = call[0].text();
-  if (!ChargeTexts(call)) return call.StepLimit();
   while (!text.empty() && IsBlank(FirstCodePoint(text))) text.remove_prefix(FirstLength(text));
   std::size_t end = 0;  // of the last character that isn't blank
   for (std::size_t at = 0; at < text.size();) {

@@ -33,25 +33,28 @@ inline bool SameText(std::string_view a, std::string_view b) {
   return a.size() == b.size() && SameBytes(a.data(), b.data(), a.size());
 }
 
+// Of each process another, so that nobody can make up keys that all collide.
+extern const std::uint64_t kHashSeed;
+
+inline std::uint64_t MixHash(std::uint64_t hash, std::uint64_t word) {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  const unsigned __int128 product = static_cast<unsigned __int128>(hash ^ word) * kFactor;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
 // For hash tables within one process.
 inline std::size_t HashText(std::string_view text) {
-  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  std::uint64_t hash = text.size() * kFactor;
-  const auto mix = [&hash](std::uint64_t word) {
-    const unsigned __int128 product = static_cast<unsigned __int128>(hash ^ word) * kFactor;
-    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  };
+  std::uint64_t hash = kHashSeed + text.size();
   const char* at = text.data();
   std::size_t left = text.size();
   for (; left >= 8; left -= 8, at += 8) {
     std::uint64_t word;
     std::memcpy(&word, at, 8);
-    mix(word);
+    hash = MixHash(hash, word);
   }
   std::uint64_t tail = 0;
   for (; left > 0; --left, ++at) tail = (tail << 8) | static_cast<unsigned char>(*at);
-  mix(tail);
-  return hash;
+  return MixHash(hash, tail);
 }
 
 // As text.find(part, from), but in time linear in both.
