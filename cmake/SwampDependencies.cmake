@@ -17,6 +17,7 @@ swamp_static_or_shared(SWAMP_YAML yaml-cpp)
 swamp_static_or_shared(SWAMP_EXPAT expat)
 swamp_static_or_shared(SWAMP_ARCHIVE archive)
 swamp_static_or_shared(SWAMP_ZLIB z)
+swamp_static_or_shared(SWAMP_RE2 re2)
 find_path(SWAMP_CURL_INCLUDE curl/curl.h REQUIRED)
 
 function(swamp_deps name)
@@ -30,3 +31,4 @@ swamp_deps(util fmt::fmt nlohmann_json::nlohmann_json OpenSSL::Crypto ${SWAMP_SQ
            Threads::Threads ${CMAKE_DL_LIBS})
 swamp_deps(objectstore ${SWAMP_EXPAT})
 swamp_deps(archive ${SWAMP_ARCHIVE} ${SWAMP_ZLIB})
+swamp_deps(cel ${SWAMP_RE2} Threads::Threads)
