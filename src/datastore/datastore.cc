@@ -108,6 +108,7 @@ ObjectStore& Datastore::store(const Context& context) {
   }
   if (parts_.decorate_store) opened = parts_.decorate_store(std::move(opened));
   if (parts_.trace_file) opened = std::make_unique<TraceStore>(std::move(opened), *parts_.trace_file);
+  bare_store_ = opened.get();
   store_ = std::make_unique<ResolvingStore>(std::move(opened));
   return *store_;
 }
@@ -136,7 +137,7 @@ ObjectStore& Datastore::WritableStore(const Context& context) {
     if (const auto json = TryParseJson(*known)) capabilities = CapabilitiesFromJson(*json);
   }
   if (!capabilities) {
-    capabilities = ProbeStore(context, usable);
+    capabilities = ProbeStore(context, *bare_store_);
     state.SetValue(key, CompactJson(CapabilitiesToJson(*capabilities)));
   }
   usable.Adopt(*capabilities);

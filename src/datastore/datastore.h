@@ -74,6 +74,7 @@ class Datastore {
   std::string identity_;               // synced() only: which bucket this is
   std::filesystem::path tier_root_;
   std::unique_ptr<ObjectStore> store_;
+  ObjectStore* bare_store_ = nullptr;  // within store_, for the probe
   std::unique_ptr<Cache> cache_;
   std::unique_ptr<Replica> replica_;
   bool probed_ = false;
