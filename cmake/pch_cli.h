@@ -1,0 +1,4 @@
+#pragma once
+#include "pch.h"
+
+#include <CLI/CLI.hpp>
