@@ -1,3 +1,4 @@
+# unit_tests, fuzz_targets: all programs of that kind.
 # swamp_library(<folder> DEPENDS ...): the static library of src/<folder>.
 # swamp_tests(<folder>): its *_test.cc files as one GoogleTest program, and its *_fuzz.cc files when fuzzing.
 
@@ -29,6 +30,9 @@ function(swamp_library folder)
   endif()
 endfunction()
 
+add_custom_target(unit_tests)
+add_custom_target(fuzz_targets)
+
 function(swamp_tests folder)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc")
@@ -36,6 +40,7 @@ function(swamp_tests folder)
     add_executable(${folder}_test ${sources})
     target_link_libraries(${folder}_test PRIVATE swamp_${folder} ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
     target_precompile_headers(${folder}_test REUSE_FROM swamp_test_pch)
+    add_dependencies(unit_tests ${folder}_test)
     # PRE_TEST: test lists are read when ctest starts, so that a build doesn't run sanitized programs.
     gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
   endif()
@@ -46,6 +51,7 @@ function(swamp_tests folder)
       add_executable(${name} "${source}")
       target_link_libraries(${name} PRIVATE swamp_${folder} ${ARG_DEPENDS})
       target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzz_targets ${name})
     endforeach()
   endif()
 endfunction()

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <iostream>
 
 #include "util/environment.h"
@@ -49,7 +50,15 @@ void RunEditor(const std::string& command, const fs::path& file) {
   for (std::string& word : *words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, arguments.front(), nullptr, nullptr, arguments.data(), environ);
+  // The editor gets its signals, which this program keeps from its own threads.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int error = ::posix_spawnp(&pid, arguments.front(), nullptr, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     throw UserError("no_editor", fmt::format("the editor {} cannot be started: {}", words->front(),
                                              std::generic_category().message(error)),

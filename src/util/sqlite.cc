@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
+
 namespace swamp {
 namespace {
 
@@ -28,7 +30,11 @@ DatabaseError::Kind KindOf(int code) {
 [[noreturn]] void Fail(sqlite3* database, int code) {
   const char* path = database == nullptr ? nullptr : sqlite3_db_filename(database, "main");
   const char* reason = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
-  throw DatabaseError(KindOf(code),
+  DatabaseError::Kind kind = KindOf(code);
+  // SQLite calls what it could not write to its shared-memory file an input/output error, full disk or not.
+  if (database != nullptr && (code & 0xff) == SQLITE_IOERR && sqlite3_system_errno(database) == ENOSPC)
+    kind = DatabaseError::Kind::kFull;
+  throw DatabaseError(kind,
                       fmt::format("the database {} cannot be used: {}", path == nullptr ? "" : path, reason));
 }
 

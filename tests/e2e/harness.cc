@@ -33,6 +33,34 @@ std::string ProgramOf(Backend backend, const RunOptions& options) {
 
 bool WithoutLocks(Backend backend) { return backend == Backend::kRgwNoLocks || backend == Backend::kFolderNoLocks; }
 
+// Fails the run when any request of any test wrote to the bucket without a condition: what the server saw, by the
+// proxies, and what the program asked of its store, by its own trace (which covers folders as buckets).
+class EveryWriteIsConditional : public testing::Environment {
+ public:
+  const std::string& trace_file() const { return trace_file_; }
+
+  void TearDown() override {
+    for (const std::string& line : Proxy::TakeWrites().unconditional) ADD_FAILURE() << "unconditional: " << line;
+    std::ifstream trace(trace_file_);
+    for (std::string line; std::getline(trace, line);) {
+      const auto call = TryParseJson(line);  // a killed process may leave half a line
+      if (!call) continue;
+      const std::string op = StringMember(*call, "op").value_or("");
+      if ((op == "put" || op == "delete") && !call->contains("condition")) ADD_FAILURE() << "unconditional: " << line;
+    }
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string trace_file_ = (folder_.path() / "trace").string();
+};
+
+const auto* const conditional_writes = [] {
+  auto* environment = new EveryWriteIsConditional;  // GoogleTest owns it
+  testing::AddGlobalTestEnvironment(environment);
+  return environment;
+}();
+
 class Pipe {
  public:
   Pipe() {
@@ -172,9 +200,10 @@ std::map<std::string, std::string> Checkout::Environment(const RunOptions& optio
       {"TEST_ENDPOINT", proxy_ ? proxy_->url() : "file://" + (bucket_.folder() / "buckets").string()},
   };
   for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "ASAN_OPTIONS", "UBSAN_OPTIONS",
-                           "TSAN_OPTIONS", "SWAMP_STORE_TRACE"}) {
+                           "TSAN_OPTIONS"}) {
     if (const std::string value = Variable(name); !value.empty()) environment[name] = value;
   }
+  environment["SWAMP_STORE_TRACE"] = conditional_writes->trace_file();
   if (WithoutLocks(bucket_.backend())) environment["SWAMP_TEST_NO_LOCKS"] = "1";
   if (!proxy_ && !faults_.empty()) environment["SWAMP_TEST_FAULTS"] = CompactJson(faults_);
   for (const auto& [name, value] : options.environment) environment[name] = value;

@@ -30,6 +30,27 @@ Response ErrorResponse(const Request& request, http::status status, const std::s
   return response;
 }
 
+struct WriteLog {
+  std::mutex mutex;
+  Proxy::Writes writes;
+};
+
+WriteLog& AllWrites() {
+  static WriteLog log;
+  return log;
+}
+
+// A write changes what a key holds: the parts of a multipart upload don't, its completion does.
+void NoteWrite(const Request& request, const std::string& line) {
+  const bool part = line.find("partNumber=") != std::string::npos;
+  const bool completion = request.method() == http::verb::post && line.find("uploadId=") != std::string::npos;
+  if ((request.method() != http::verb::put || part) && !completion) return;
+  const std::lock_guard lock(AllWrites().mutex);
+  ++AllWrites().writes.count;
+  if (request.find(http::field::if_match) == request.end() && request.find(http::field::if_none_match) == request.end())
+    AllWrites().writes.unconditional.push_back(line);
+}
+
 }  // namespace
 
 class Proxy::Server {
@@ -107,6 +128,7 @@ class Proxy::Server {
     const std::lock_guard lock(mutex_);
     const std::string line = std::string(request.method_string()) + " " + std::string(request.target());
     requests_.push_back(line);
+    NoteWrite(request, line);
     Plan plan;
     if (kill_ && seen_ == kill_index_) {
       plan.kill_before = kill_moment_ == Moment::kBefore;
@@ -247,6 +269,10 @@ void Proxy::KillAt(int index, Moment moment, std::function<void()> kill) {
   server_->KillAt(index, moment, std::move(kill));
 }
 void Proxy::ForgetKill() { server_->ForgetKill(); }
+Proxy::Writes Proxy::TakeWrites() {
+  const std::lock_guard lock(AllWrites().mutex);
+  return std::exchange(AllWrites().writes, {});
+}
 std::vector<std::string> Proxy::TakeRequests() { return server_->TakeRequests(); }
 
 }  // namespace swamp::e2e

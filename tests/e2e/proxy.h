@@ -50,6 +50,14 @@ class Proxy {
   // "PUT /bucket/key" lines since the last call.
   std::vector<std::string> TakeRequests();
 
+  // Of all proxies of this process since the last call: how many writes went through (creations, replacements, completions of
+  // multipart uploads), and the request lines of those that bore no If-Match and no If-None-Match.
+  struct Writes {
+    int count = 0;
+    std::vector<std::string> unconditional;
+  };
+  static Writes TakeWrites();
+
  private:
   class Server;
   std::unique_ptr<Server> server_;

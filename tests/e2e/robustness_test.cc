@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
@@ -283,6 +284,18 @@ TEST_F(Refusals, AServerThatIsDown) {
   Checkout& plain = bucket.Plain("p");
   plain.Fail({"datastore", "setup", "extension", "@swamp/s3-datastore", "--config", CompactJson(bucket.DatastoreConfig())},
              "store_unreachable", down);
+}
+
+TEST_F(Refusals, AnUnconditionalWriteWouldBeNoticed) {
+  Bucket bucket(Backend::kRgw);
+  bucket.first().Do({"model", "create", "command/shell", "m1"});
+  const Proxy::Writes ours = Proxy::TakeWrites();
+  EXPECT_GE(ours.count, 3) << "the document, the index shard, the meta object";
+  EXPECT_THAT(ours.unconditional, IsEmpty());
+
+  CurlHttpClient http;
+  http.Send(bucket.context(), {.method = "PUT", .url = bucket.first().proxy()->url() + "/bucket/key"});
+  EXPECT_THAT(Proxy::TakeWrites().unconditional, ElementsAre("PUT /bucket/key"));
 }
 
 TEST_F(Refusals, DS16_TheUploadFailsAtTheEndAndOnePushCompletesItLater) {
