@@ -31,6 +31,12 @@ class InstalledSet {
 
   // Publishes a change that is on record, if there is one.
   virtual void Republish(const Context& context) = 0;
+
+  // The lockfile fresh from where it is shared, once a change that is on record is published. Throws
+  // as Change does.
+  Lockfile Refresh(const Context& context) {
+    return Change(context, [](const Lockfile&) { return LockfileDelta{}; }, [](const LockfileDelta&) {});
+  }
 };
 
 }  // namespace swamp

@@ -62,6 +62,7 @@ class PendingRecord {
   // False: the changes are a guess from the local lockfile, so that one that is superseded is no
   // news.
   bool certain() const { return kind_ != Kind::kUnknown; }
+  bool empty() const { return kind_ == Kind::kChanges && changes_.empty(); }
 
  private:
   enum class Kind { kChanges, kIncomplete, kUnknown };

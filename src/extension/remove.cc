@@ -182,7 +182,10 @@ RemoveResult Remove(const Context& context, const ExtensionSite& site, Installed
                     const RemoveRequest& request) {
   RecoverInterruptedInstalls(context, site);
   Removal removal(context, site, request);
-  const RemovalPreview& preview = removal.Look(installed.Read(context));
+  Lockfile known = installed.Read(context);
+  // A peer may have pulled it, or a command that died before it published may have removed it.
+  if (known.Find(request.name.text()) == nullptr) known = installed.Refresh(context);
+  const RemovalPreview& preview = removal.Look(known);
   if (request.confirm && !request.confirm(preview)) {
     RemoveResult result = removal.Result();
     result.cancelled = true;

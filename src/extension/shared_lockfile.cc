@@ -114,9 +114,9 @@ Lockfile SharedLockfile::Read(const Context& context) {
 SharedLockfile::Fetched SharedLockfile::Fetch(const Context& context) {
   auto object = GetBytes(context, Store(context), key_, kLimit);
   if (!object) return {};
-  Fetched fetched{{}, object->state.info.etag};
-  if (!IsTombstone(object->bytes)) {
-    fetched.lockfile = Lockfile::Parse(object->bytes, managed_ ? "the shared " + key_ : local_path_.string());
+  Fetched fetched{{}, object->state.info.etag, std::move(object->bytes)};
+  if (!IsTombstone(fetched.bytes)) {
+    fetched.lockfile = Lockfile::Parse(fetched.bytes, managed_ ? "the shared " + key_ : local_path_.string());
   }
   return fetched;
 }
@@ -168,6 +168,11 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
     Lockfile next = replay.lockfile;
     next.Apply(delta);
     if (next == fetched.lockfile) {
+      if (fetched.etag) {
+        Follow(context, fetched.bytes, *fetched.etag);
+        // What was on record stands there already: the command that put it there may have died before it said so.
+        if (!record.empty()) Tell(context);
+      }
       WriteRecord({});
       return next;
     }
@@ -179,7 +184,8 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
                              fetched.etag ? Condition::Matches(*fetched.etag) : Condition::Absent(),
                              {.writer = context.environment().Holder()});
       if (result.stored()) {
-        Published(context, bytes, result.etag);
+        Follow(context, bytes, result.etag);
+        Tell(context);
         WriteRecord({});
         lock->Release(context);
         return next;
@@ -197,33 +203,34 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
   }
 }
 
-// The store has the new lockfile: the copy here follows, and the index learns of it.
-void SharedLockfile::Published(const Context& context, const std::string& bytes, const ETag& etag) {
+// The copy here becomes what the store holds.
+void SharedLockfile::Follow(const Context& context, const std::string& bytes, const ETag& etag) {
   if (!managed_ || !datastore_.synced()) return;
-  Replica& replica = datastore_.replica(context);
-  Cache& cache = replica.cache();
-  {
-    const Cache::Guard guard = cache.Lock(context);
-    WriteFileAtomically(files_, local_path_, bytes);
-    const auto info = files_.Stat(local_path_);
-    const auto before = cache.state().FindBase(key_);
-    cache.state().Settle({.set = {{.path = key_,
-                                   .etag = etag,
-                                   .size = bytes.size(),
-                                   .sha256 = Sha256Hex(bytes),
-                                   .local_mtime_ns = info ? info->mtime_ns : 0,
-                                   .local_size = bytes.size(),
-                                   .entry = before ? before->entry : std::string()}},
-                          .forget = {},
-                          .handled = {},
-                          .values = {}});
-  }
-  Announce(context, replica, key_);
+  Cache& cache = datastore_.replica(context).cache();
+  const Cache::Guard guard = cache.Lock(context);
+  WriteFileAtomically(files_, local_path_, bytes);
+  const auto info = files_.Stat(local_path_);
+  const auto before = cache.state().FindBase(key_);
+  cache.state().Settle({.set = {{.path = key_,
+                                 .etag = etag,
+                                 .size = bytes.size(),
+                                 .sha256 = Sha256Hex(bytes),
+                                 .local_mtime_ns = info ? info->mtime_ns : 0,
+                                 .local_size = bytes.size(),
+                                 .entry = before ? before->entry : std::string()}},
+                        .forget = {},
+                        .handled = {},
+                        .values = {}});
+}
+
+// The index learns of the lockfile as it is.
+void SharedLockfile::Tell(const Context& context) {
+  if (managed_ && datastore_.synced()) Announce(context, datastore_.replica(context), key_);
 }
 
 void SharedLockfile::Republish(const Context& context) {
   if (!HasPendingRecord()) return;
-  Change(context, [](const Lockfile&) { return LockfileDelta{}; }, [](const LockfileDelta&) {});
+  Refresh(context);
 }
 
 }  // namespace swamp

@@ -35,6 +35,7 @@ class SharedLockfile final : public InstalledSet {
   struct Fetched {
     Lockfile lockfile;
     std::optional<ETag> etag;  // nothing: there is no object
+    std::string bytes;
   };
 
   ObjectStore& Store(const Context& context);
@@ -42,7 +43,8 @@ class SharedLockfile final : public InstalledSet {
   PendingRecord ReadRecord() const;
   void WriteRecord(const PendingChanges& changes);
   Lockfile ReadLocal() const;
-  void Published(const Context& context, const std::string& bytes, const ETag& etag);
+  void Follow(const Context& context, const std::string& bytes, const ETag& etag);
+  void Tell(const Context& context);
   void TellSuperseded(const Context& context, const std::vector<std::string>& names, bool certain) const;
 
   Files& files_;

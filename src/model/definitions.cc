@@ -105,7 +105,8 @@ StoredDefinition Definitions::Require(const std::string& name_or_id) {
 
 StoredDefinition Definitions::RequireForChange(const std::string& name_or_id) {
   if (auto found = Find(name_or_id)) return std::move(*found);
-  config_.Refresh(context_);
+  // It may be a peer's, or removed by a command that died before it published that: this makes up for both.
+  config_.Begin(context_);
   return Require(name_or_id);
 }
 

@@ -243,7 +243,8 @@ StoredVault Vaults::RequireForChange(const std::string& name_or_id, const std::o
   } catch (const UserError& error) {
     if (error.code() != "vault_not_found") throw;
   }
-  config_.Refresh(context_);
+  // It may be a peer's, or removed by a command that died before it published that: this makes up for both.
+  config_.Begin(context_);
   return Require(name_or_id, type);
 }
 
