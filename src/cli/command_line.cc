@@ -63,6 +63,10 @@ std::string CommandPath(const CLI::App* app) {
   return path;
 }
 
+std::string HelpOf(const CLI::App& app) {
+  return app.help(app.get_parent() == nullptr ? std::string() : CommandPath(app.get_parent()));
+}
+
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::vector<std::string> near = NearestWords(word, candidates);
   return near.empty() ? std::string() : fmt::format("Did you mean {}? ", Join(near, " or "));
@@ -82,12 +86,9 @@ std::vector<std::string> OptionNames(const CLI::App* app) {
 UserError UsageError(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App* app = DeepestCommand(root);
   const std::string help = fmt::format("See `{} --help`.", CommandPath(app));
-  if (error.get_name() == "ExtrasError") {
-    // "The following argument was not expected: modle"
-    const std::string text = error.what();
-    const std::size_t colon = text.find(": ");
-    std::string word = colon == std::string::npos ? text : text.substr(colon + 2);
-    word = word.substr(0, word.find(' '));
+  const std::vector<std::string> extras = root.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty()) {
+    const std::string& word = extras.front();
     if (word.starts_with('-')) {
       return {"usage", fmt::format("unknown option {}", Printable(word, 80)),
               DidYouMean(word.substr(0, word.find('=')), OptionNames(app)) + help};
@@ -105,7 +106,7 @@ UserError UsageError(const CLI::App& root, const CLI::ParseError& error) {
 // A group named without a command.
 int ShowGroup(Session& session, const CLI::App& app) {
   if (!session.options.json) {
-    session.output().PrintRaw(app.help());
+    session.output().PrintRaw(HelpOf(app));
     return 0;
   }
   const std::vector<std::string> commands = SubcommandNames(app);
@@ -149,7 +150,7 @@ int Dispatch(Session& session, const std::vector<std::string>& arguments) {
       path.erase(path.begin());
       session.Print({DescribeCommands(*root, path, session.wiring().version), {}});
     } else {
-      session.output().PrintRaw(app->help());
+      session.output().PrintRaw(HelpOf(*app));
     }
     return 0;
   } catch (const CLI::CallForVersion&) {
@@ -225,6 +226,10 @@ int RunCommandLine(Session& session, const std::vector<std::string>& arguments) 
   } catch (const UserError& error) {
     session.output().PrintError(error.code(), error.message(), error.hint());
     return ExitCodeOf(error);
+  } catch (const std::exception& error) {
+    // What the system or a library refuses in a way that nothing above expected.
+    session.output().PrintError("internal_error", Printable(error.what(), 400), "");
+    return 1;
   }
 }
 

@@ -176,7 +176,8 @@ void AddInstall(CLI::App& group, Session& session) {
     }
     if (!result.warning.empty()) text += "Note: " + result.warning + "\n";
     session.Print({ToJson(result), text});
-    if (result.unpublished) throw UserError(result.unpublished->code, result.unpublished->message);
+    if (result.unpublished) throw UserError(result.unpublished->code, result.unpublished->message,
+                                             "It is recorded; `swamp datastore sync` or the next change publishes it.");
     if (result.failed > 0) throw ExitQuietly{1};
   });
 }

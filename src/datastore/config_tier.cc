@@ -332,6 +332,7 @@ std::unique_ptr<ConfigTier> OpenConfigTier(const Repository& repo, Datastore& da
                                               datastore.conflicts(), false);
   }
   if (datastore.synced()) return std::make_unique<SyncedConfigTier>(datastore);
+  datastore.RequireFolder();
   return std::make_unique<FolderConfigTier>(datastore.tier_root() / "config",
                                             datastore.tier_root() / ".datastore-locks", "config/",
                                             datastore.conflicts(), true);

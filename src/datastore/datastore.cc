@@ -46,6 +46,11 @@ std::optional<Capabilities> CapabilitiesFromJson(const Json& json) {
   return capabilities;
 }
 
+// Another bucket or endpoint in the marker means another server.
+std::string CapabilitiesKey(const ObjectStore& store) {
+  return std::string(state_key::kCapabilities) + ":" + store.Describe();
+}
+
 // A folder's own name for what stays on this machine: locks and temporary files of its store.
 constexpr const char* kSideFolder = ".datastore-locks";
 // Which bucket a cache is of.
@@ -66,6 +71,12 @@ Datastore::Datastore(const Context& context, const Repository& repo, DatastoreSe
 }
 
 Datastore::~Datastore() = default;
+
+void Datastore::RequireFolder() const {
+  if (synced() || settings_.is_default || files_.Stat(settings_.folder)) return;
+  throw UserError("datastore_missing", fmt::format("the datastore's folder {} is not there", settings_.folder.string()),
+                  "Mount it or bring it back. To start with an empty one, make the folder by hand.");
+}
 
 // The cache of a repository's first bucket has the repository's plain id for a name, as other programs expect. One
 // cache never serves two buckets: what is known of one says nothing of the other.
@@ -102,6 +113,7 @@ ObjectStore& Datastore::store(const Context& context) {
     }
     opened = OpenStore(context, config, parts_.http);
   } else {
+    RequireFolder();
     files_.CreateFolders(tier_root_);
     opened = std::make_unique<DirectoryStore>(
         DirectoryStoreOptions{.bucket = tier_root_, .prefix = {}, .side_folder = tier_root_ / kSideFolder});
@@ -126,19 +138,19 @@ Replica& Datastore::replica(const Context& context) {
   return *replica_;
 }
 
+std::optional<Capabilities> Datastore::KnownCapabilities(const Context& context) {
+  const auto known = replica(context).cache().state().Value(CapabilitiesKey(store(context)));
+  const auto json = known ? TryParseJson(*known) : std::nullopt;
+  return json ? CapabilitiesFromJson(*json) : std::nullopt;
+}
+
 ObjectStore& Datastore::WritableStore(const Context& context) {
   ObjectStore& usable = store(context);
   if (!synced() || probed_) return usable;
-  StateDb& state = replica(context).cache().state();
-  // Another bucket or endpoint in the marker means another server.
-  const std::string key = std::string(state_key::kCapabilities) + ":" + usable.Describe();
-  std::optional<Capabilities> capabilities;
-  if (const auto known = state.Value(key)) {
-    if (const auto json = TryParseJson(*known)) capabilities = CapabilitiesFromJson(*json);
-  }
+  std::optional<Capabilities> capabilities = KnownCapabilities(context);
   if (!capabilities) {
     capabilities = ProbeStore(context, *bare_store_);
-    state.SetValue(key, CompactJson(CapabilitiesToJson(*capabilities)));
+    replica(context).cache().state().SetValue(CapabilitiesKey(usable), CompactJson(CapabilitiesToJson(*capabilities)));
   }
   usable.Adopt(*capabilities);
   if (!capabilities->safe()) {

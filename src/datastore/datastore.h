@@ -47,6 +47,11 @@ class Datastore {
   // The same for writing: what the store can do has been found out (once per cache) and is enough.
   // Throws UserError store_unsafe.
   ObjectStore& WritableStore(const Context& context);
+  // What the store was found to be able to do; nothing: not found out yet. synced() only.
+  std::optional<Capabilities> KnownCapabilities(const Context& context);
+  // Throws UserError datastore_missing when the folder that others share is not there (a share that is not
+  // mounted): an empty one in its place would look as if everything had been deleted.
+  void RequireFolder() const;
   // synced() only.
   Replica& replica(const Context& context);
 

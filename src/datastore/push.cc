@@ -22,7 +22,7 @@ constexpr Duration kPushLockWait = std::chrono::minutes(10);
 struct Candidate {
   std::string path;
   DirtyKind kind = DirtyKind::kWrite;
-  std::optional<DirtyRow> row;  // nothing: found by a walk
+  std::optional<DirtyRow> row;  // nothing: found by a walk, and not recorded yet
   std::optional<Base> base;
 };
 
@@ -76,14 +76,27 @@ IndexEntry EntryFor(const UploadOutcome& outcome) {
           .sha256 = outcome.sha256};
 }
 
+// Changes that a walk found are put on record like all others, so that a crash between an upload and its
+// announcement is made up for.
+void Record(StateDb& state, std::span<Candidate> candidates) {
+  std::vector<std::string> found;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.row) found.push_back(candidate.path);
+  }
+  std::int64_t seq = state.MarkDirty(found, DirtyKind::kWrite);
+  for (Candidate& candidate : candidates) {
+    if (!candidate.row) candidate.row = DirtyRow{.path = candidate.path, .kind = DirtyKind::kWrite, .seq = seq++};
+  }
+}
+
 class Pusher {
  public:
   Pusher(const Context& context, Replica& replica)
       : context_(context), replica_(replica), cache_(replica.cache()), state_(replica.cache().state()) {}
 
-  PushReport Run(const PushOptions& request) {
-    std::vector<Candidate> candidates = FindCandidates(replica_, request.walk);
+  PushReport Run(std::vector<Candidate> candidates) {
     if (candidates.empty()) return {};
+    Record(state_, candidates);
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
                                             [](const Candidate& one) { return PhaseOf(one) > 0; });
     const auto immutable = static_cast<std::size_t>(first_mutable - candidates.begin());
@@ -165,7 +178,10 @@ class Pusher {
     outcome.kind = UploadOutcome::Kind::kConverged;
     outcome.size = object->info.size;
     const bool known = candidate.base && candidate.base->etag == object->info.etag;
-    if (known) outcome.sha256 = candidate.base->sha256;
+    if (known) {
+      outcome.sha256 = candidate.base->sha256;
+      outcome.local.mtime_ns = candidate.base->local_mtime_ns;
+    }
     return outcome;
   }
 
@@ -375,12 +391,15 @@ PushPreview PreviewPush(const Context&, Replica& replica, const PushOptions& req
 }
 
 PushReport Push(const Context& context, Replica& replica, const PushOptions& request) {
-  return Pusher(context, replica).Run(request);
+  return Pusher(context, replica).Run(FindCandidates(replica, request.walk));
 }
 
 void Announce(const Context& context, Replica& replica, const std::string& path) {
-  replica.cache().state().MarkDirty(path, DirtyKind::kAnnounce);
-  Pusher(context, replica).Run({});
+  StateDb& state = replica.cache().state();
+  Candidate candidate{.path = path, .kind = DirtyKind::kAnnounce};
+  candidate.row = DirtyRow{.path = path, .kind = DirtyKind::kAnnounce, .seq = state.MarkDirty(path, DirtyKind::kAnnounce)};
+  candidate.base = state.FindBase(path);
+  Pusher(context, replica).Run({std::move(candidate)});
 }
 
 std::vector<std::string> UnpublishedPaths(Cache& cache) {

@@ -51,7 +51,7 @@ PushPreview PreviewPush(const Context& context, Replica& replica, const PushOpti
 PushReport Push(const Context& context, Replica& replica, const PushOptions& request = {});
 
 // Records that the index has to learn of an object that another way of writing put there (the lockfile),
-// and announces it. `etag` is the object's.
+// and announces it; no other change goes along.
 void Announce(const Context& context, Replica& replica, const std::string& path);
 
 // Paths that this checkout changed and has not published, by path.

@@ -108,20 +108,27 @@ std::int64_t StateDb::CountBases() {
 }
 
 std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
+  return MarkDirty(std::span(&path, 1), kind);
+}
+
+std::int64_t StateDb::MarkDirty(std::span<const std::string> paths, DirtyKind kind) {
+  if (paths.empty()) return 0;
   Transaction transaction(*database_);
-  Statement(database_->handle(), "UPDATE meta SET value = value + 1 WHERE key = 'seq'").Run();
-  std::int64_t seq = 0;
+  std::int64_t first = 0;
   {
-    Statement next(database_->handle(), "SELECT value FROM meta WHERE key = 'seq'");
-    if (next.Next()) seq = std::stoll(next.Text(0));
+    Statement last(database_->handle(), "SELECT value FROM meta WHERE key = 'seq'");
+    if (last.Next()) first = std::stoll(last.Text(0)) + 1;
   }
-  Statement(database_->handle(), "INSERT OR REPLACE INTO dirty(path, kind, seq) VALUES(?, ?, ?)")
-      .Bind(1, path)
-      .Bind(2, static_cast<std::int64_t>(kind))
-      .Bind(3, seq)
+  Statement(database_->handle(), "UPDATE meta SET value = value + ? WHERE key = 'seq'")
+      .Bind(1, static_cast<std::int64_t>(paths.size()))
       .Run();
+  Statement insert(database_->handle(), "INSERT OR REPLACE INTO dirty(path, kind, seq) VALUES(?, ?, ?)");
+  std::int64_t seq = first;
+  for (const std::string& path : paths) {
+    insert.Bind(1, path).Bind(2, static_cast<std::int64_t>(kind)).Bind(3, seq++).Run();
+  }
   transaction.Commit();
-  return seq;
+  return first;
 }
 
 namespace {

@@ -60,7 +60,10 @@ class StateDb {
   bool HasBases();
   std::int64_t CountBases();
 
+  // Answers the row's sequence number.
   std::int64_t MarkDirty(const std::string& path, DirtyKind kind);
+  // All of them or none; answers the first one's sequence number, the others' follow on it.
+  std::int64_t MarkDirty(std::span<const std::string> paths, DirtyKind kind);
   std::optional<DirtyRow> FindDirty(const std::string& path);
   std::vector<DirtyRow> AllDirty();
 

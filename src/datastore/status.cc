@@ -11,8 +11,10 @@ namespace {
 constexpr std::string_view kModelLockSuffix = "/.lock";
 
 // The folder is there and can be written to.
-std::string ProbeFolder(const Context& context, const std::filesystem::path& folder) {
+std::string ProbeFolder(const Context& context, const Datastore& datastore) {
   Files& files = context.files();
+  const std::filesystem::path& folder = datastore.tier_root();
+  datastore.RequireFolder();
   files.CreateFolders(folder);
   const auto probe = files.Create(folder / ".datastore-probe", 0600);
   probe->Append("x");
@@ -37,18 +39,14 @@ DatastoreStatus GetDatastoreStatus(const Context& context, const Repository& rep
     if (datastore.synced()) {
       ObjectStore& store = datastore.store(context);
       status.path = store.Describe();
-      StateDb& state = datastore.replica(context).cache().state();
-      if (state.Value(std::string(state_key::kCapabilities) + ":" + store.Describe())) {
-        status.conditional_writes = true;  // an unsafe store is never remembered without being allowed
-        status.conditional_writes = datastore.settings().allow_unsafe_store ? store.capabilities().safe() : true;
-      }
+      if (const auto known = datastore.KnownCapabilities(context)) status.conditional_writes = known->safe();
       status.unpublished_paths = UnpublishedPaths(datastore.replica(context).cache());
       StringSink sink;
       store.Get(context, std::string(kMetaKey), {}, sink);
       status.message = "the bucket answers";
     } else {
       status.path = datastore.tier_root().string();
-      status.message = ProbeFolder(context, datastore.tier_root());
+      status.message = ProbeFolder(context, datastore);
       status.conditional_writes = true;
     }
     status.healthy = true;

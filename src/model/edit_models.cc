@@ -47,6 +47,7 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
   };
   keep("name", current.definition.name);
   keep("id", current.definition.id);
+  keep("type", current.definition.type);
   Definition next = Definition::Parse(text, what, current.definition.type);
   if (next.id != current.definition.id) {
     throw UserError("validation_failed",

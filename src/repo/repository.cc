@@ -1,7 +1,10 @@
 #include "repo/repository.h"
 
+#include <fmt/format.h>
+
 #include "repo/find.h"
 #include "util/error.h"
+#include "util/text.h"
 
 namespace swamp {
 
@@ -10,6 +13,17 @@ std::string Repository::id() const {
   if (!id || id->empty()) {
     throw UserError("repo_id_missing", (root / kMarkerFile).string() + " has no repoId",
                     "Run `swamp repo upgrade`, which gives the repository one.");
+  }
+  // It names the cache's folder, and the marker comes with a clone.
+  const bool plain = id->size() <= 128 && id->front() != '.' &&
+                     id->find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+                         std::string::npos;
+  if (!plain) {
+    throw UserError("repo_id_invalid",
+                    fmt::format("the repoId of {} is \"{}\", which is not an id", (root / kMarkerFile).string(),
+                                Printable(*id, 60)),
+                    "An id has letters, digits and -, _, . only, usually as a UUID. Set back the one that the "
+                    "repository had.");
   }
   return *id;
 }

@@ -89,6 +89,18 @@ TEST_F(SharedFolder, OfManyCreatorsOfOneNameOneSucceeds) {
   EXPECT_EQ(told, 7);
 }
 
+TEST_F(SharedFolder, AFolderThatIsGoneIsNotAnEmptyDatastore) {
+  Checkout& a = Join("one");
+  a.Do({"model", "create", "command/shell", "m1"});
+  fs::rename(shared, bucket.folder() / "elsewhere");
+  a.Fail({"model", "search"}, "datastore_missing");
+  a.Fail({"model", "create", "command/shell", "m2"}, "datastore_missing");
+  EXPECT_FALSE(a.Run({"datastore", "status", "--json"}).json()["healthy"]);
+  EXPECT_FALSE(fs::exists(shared));
+  fs::rename(bucket.folder() / "elsewhere", shared);
+  EXPECT_THAT(a.ModelNames(), ElementsAre("m1"));
+}
+
 TEST_F(SharedFolder, DS65_ARelativePathIsTheSameFolderFromEverywhere) {
   Checkout& a = bucket.Plain("rel");
   a.Do({"datastore", "setup", "filesystem", "--path", "../relative/"});

@@ -298,6 +298,33 @@ TEST_F(Refusals, AnUnconditionalWriteWouldBeNoticed) {
   EXPECT_THAT(Proxy::TakeWrites().unconditional, ElementsAre("PUT /bucket/key"));
 }
 
+TEST_P(Robustness, PublishingTheLockfileTakesNoOtherChangeAlong) {
+  Bucket bucket(GetParam());
+  bucket.Publish("@acme/x", "2026.01.01.1");
+  Checkout& a = bucket.first();
+  a.Do({"model", "create", "command/shell", "m1"});
+  a.FailPuts("config/models/", Proxy::Moment::kBefore);
+  EXPECT_NE(a.RunWithInput({"model", "edit", "m1"}, ModelText("echo A")).exit_code, 0);
+  a.EndFaults();
+  bucket.Clone("c").RunWithInput({"model", "edit", "m1"}, ModelText("echo C"));
+  a.Do({"extension", "pull", "@acme/x", "-y"});
+  // The edit's turn has not come: its conflict is told by what publishes it.
+  EXPECT_THAT(CompactJson(a.Do({"datastore", "status"})["unpublished"]["paths"]), HasSubstr("m1.yaml"));
+  a.Run({"datastore", "sync", "--json"});
+  EXPECT_THAT(CompactJson(a.Do({"datastore", "conflicts", "list"})), HasSubstr("m1.yaml"));
+}
+
+TEST_P(Robustness, AMarkerWhoseIdIsAPathIsRefused) {
+  Bucket bucket(GetParam());
+  Checkout& c = bucket.Clone("c");
+  std::string marker = ReadFile(bucket.context().files(), c.folder() / ".swamp.yaml").value();
+  const std::size_t start = marker.find("repoId: ") + 8;
+  marker.replace(start, marker.find('\n', start) - start, "../../x");
+  std::ofstream(c.folder() / ".swamp.yaml") << marker;
+  c.Fail({"model", "search"}, "repo_id_invalid");
+  EXPECT_FALSE(fs::exists(c.home() / "x"));
+}
+
 TEST_F(Refusals, DS16_TheUploadFailsAtTheEndAndOnePushCompletesItLater) {
   Bucket bucket(Backend::kRgw);
   Checkout& a = bucket.first();

@@ -1,0 +1,66 @@
+// What every command has in common: usage errors, help, one JSON document, exit codes.
+
+#include "backends.h"
+
+namespace swamp::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CommandLine : public ::testing::Test {
+ protected:
+  // Not in a repository.
+  RunResult Run(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& extra = {}) {
+    std::vector<std::string> words = {SWAMP_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::map<std::string, std::string> environment = {{"HOME", folder_.path().string()}, {"PATH", "/usr/bin:/bin"}};
+    for (const auto& [name, value] : extra) environment[name] = value;
+    return RunProcess(words, environment, folder_.path(), std::nullopt, {});
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CommandLine, AnUnknownCommandNamesWhatIsNear) {
+  const RunResult result = Run({"datastor", "sync", "now"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("unknown command \"swamp datastor\""));
+  EXPECT_THAT(result.err, HasSubstr("Did you mean datastore?"));
+  EXPECT_EQ(result.out, "");
+}
+
+TEST_F(CommandLine, AnUnknownOptionNamesWhatIsNear) {
+  const RunResult result = Run({"model", "search", "--refesh"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("unknown option --refesh"));
+  EXPECT_THAT(result.err, HasSubstr("--refresh"));
+}
+
+TEST_F(CommandLine, HelpShowsTheWholePath) {
+  const RunResult result = Run({"datastore", "sync", "--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("swamp datastore sync [OPTIONS]"));
+}
+
+TEST_F(CommandLine, AnErrorIsOneJsonDocumentOnStandardError) {
+  const RunResult result = Run({"model", "search", "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.error_code(), "not_a_repository");
+}
+
+TEST_F(CommandLine, WhatALibraryRefusesIsAnErrorTooAndNotACrash) {
+  Run({"repo", "init", "--tool", "none"});
+  EXPECT_EQ(Run({"model", "create", "command/shell", "m1"}).exit_code, 0);
+  // The editor's scratch file has nowhere to be.
+  const RunResult result = Run({"model", "edit", "m1"}, {{"TMPDIR", "/nonexistent"}, {"EDITOR", "true"}});
+  EXPECT_EQ(result.exit_code, 1) << result;
+}
+
+TEST_F(CommandLine, VersionPrintsOneLine) {
+  const RunResult result = Run({"version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1) << result.out;
+}
+
+}  // namespace
+}  // namespace swamp::e2e
