@@ -303,7 +303,7 @@ TEST_P(Robustness, PublishingTheLockfileTakesNoOtherChangeAlong) {
   bucket.Publish("@acme/x", "2026.01.01.1");
   Checkout& a = bucket.first();
   a.Do({"model", "create", "command/shell", "m1"});
-  a.FailPuts("config/models/", Proxy::Moment::kBefore);
+  a.FailPuts(ModelKey("m1"), Proxy::Moment::kBefore);
   EXPECT_NE(a.RunWithInput({"model", "edit", "m1"}, ModelText("echo A")).exit_code, 0);
   a.EndFaults();
   bucket.Clone("c").RunWithInput({"model", "edit", "m1"}, ModelText("echo C"));
