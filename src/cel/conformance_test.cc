@@ -49,10 +49,17 @@ bool HoldsMessage(const Json& json) {
   return std::any_of(json.begin(), json.end(), HoldsMessage);
 }
 
-// Whether the text makes a message, or names a message or an enum: within a package of protobuf messages
-// those are the names that begin with a capital.
-bool NamesMessage(const Node& node, std::string_view container) {
+bool MakesMessage(const Node& node) {
   if (node.kind == NodeKind::kMessage) return true;
+  for (const Node* child = node.first; child != nullptr; child = child->next) {
+    if (MakesMessage(*child)) return true;
+  }
+  return false;
+}
+
+// Whether the text names a message or an enum: within a package of protobuf messages those are the names that
+// begin with a capital.
+bool NamesMessage(const Node& node, std::string_view container) {
   const bool in_package = container.starts_with("cel.expr.conformance");
   const bool is_name = node.kind == NodeKind::kIdentifier || node.kind == NodeKind::kCall;
   if (in_package && is_name && node.name()[0] >= 'A' && node.name()[0] <= 'Z') return true;
@@ -62,15 +69,22 @@ bool NamesMessage(const Node& node, std::string_view container) {
   return false;
 }
 
-bool NeedsProtobuf(const Json& test) {
-  for (const char* part : {"bindings", "type_env", "value", "typed_result"}) {
-    if (test.contains(part) && HoldsMessage(test[part])) return true;
-  }
+// Why a case needs protobuf messages; empty when it doesn't.
+std::string_view NeedOf(const Json& test) {
   try {
-    return NamesMessage(Parse(test["expr"].get<std::string>()).root(), test.value("container", ""));
+    const SyntaxTree tree = Parse(test["expr"].get<std::string>());
+    if (MakesMessage(tree.root())) return "makes a message";
+    if (NamesMessage(tree.root(), test.value("container", ""))) return "names a message type or an enum";
   } catch (const ExpressionError&) {
-    return false;
+    // Perhaps that is what the case is about.
   }
+  for (const char* part : {"bindings", "type_env"}) {
+    if (test.contains(part) && HoldsMessage(test[part])) return "has a message or a wrapper for a variable";
+  }
+  for (const char* part : {"value", "typed_result"}) {
+    if (test.contains(part) && HoldsMessage(test[part])) return "wants a message, a wrapper or an enum";
+  }
+  return {};
 }
 
 // --- running a case ---
@@ -221,13 +235,43 @@ std::string ProblemWith(const Json& test, const TimeZones& zones) {
   }
 }
 
+// What stands behind the heading of the list in docs/cel.md: lines that begin with a dash.
+std::string ListInTheDocumentation() {
+  std::ifstream file(SWAMP_CEL_DOCUMENTATION);
+  std::string list;
+  bool found = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) found = line == "### Cases that need protobuf";
+    if (found && line.starts_with("- ")) list += line + "\n";
+  }
+  return list;
+}
+
 struct Tally {
   int pass = 0;
   int fail = 0;
   int unsupported = 0;
 };
 
-// SWAMP_CEL_LIST=1 in the environment prints the names of the cases that need protobuf: docs/cel.md.
+// The cases that need protobuf, as docs/cel.md lists them: a line for each section and reason, names in the order of
+// the data.
+class NeedList {
+ public:
+  void Add(const std::string& section, std::string_view reason, const std::string& name) {
+    std::string& names = names_[fmt::format("{}, {}", section, reason)];
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  std::string Render() const {
+    std::string text;
+    for (const auto& [title, names] : names_) text += fmt::format("- {}: {}\n", title, names);
+    return text;
+  }
+
+ private:
+  std::map<std::string, std::string> names_;
+};
+
+// SWAMP_CEL_LIST=1 in the environment prints the list for docs/cel.md.
 TEST(Conformance, EveryPublicCaseThatNeedsNoProtobufMessagePasses) {
   const std::filesystem::path folder = CasesFolder();
   if (!std::filesystem::exists(folder)) {
@@ -243,7 +287,7 @@ TEST(Conformance, EveryPublicCaseThatNeedsNoProtobufMessagePasses) {
   SystemFiles system_files(random);
   const TimeZones zones(system_files);
   Tally total;
-  const bool list = std::getenv("SWAMP_CEL_LIST") != nullptr;
+  NeedList needs;
   std::cout << fmt::format("{:<18}{:>6}{:>6}{:>13}\n", "group", "pass", "fail", "unsupported");
   for (const std::filesystem::path& file : files) {
     std::stringstream text;
@@ -251,15 +295,16 @@ TEST(Conformance, EveryPublicCaseThatNeedsNoProtobufMessagePasses) {
     Tally tally;
     const std::string group = file.stem();
     for (const Json& test : ParseJson(text.str(), group)) {
-      const std::string name = fmt::format("{}/{}/{}", group, test["section"].get<std::string>(), test["name"].get<std::string>());
-      if (NeedsProtobuf(test)) {
+      const std::string section = group + "/" + test["section"].get<std::string>();
+      const auto name = test["name"].get<std::string>();
+      if (const std::string_view need = NeedOf(test); !need.empty()) {
         ++tally.unsupported;
-        if (list) std::cout << "needs protobuf: " << name << "\n";
+        needs.Add(section, need, name);
         continue;
       }
       const std::string problem = ProblemWith(test, zones);
       ++(problem.empty() ? tally.pass : tally.fail);
-      EXPECT_EQ(problem, "") << name << ": " << test["expr"].get<std::string>();
+      EXPECT_EQ(problem, "") << section << "/" << name << ": " << test["expr"].get<std::string>();
     }
     std::cout << fmt::format("{:<18}{:>6}{:>6}{:>13}\n", group, tally.pass, tally.fail, tally.unsupported);
     total.pass += tally.pass;
@@ -268,6 +313,8 @@ TEST(Conformance, EveryPublicCaseThatNeedsNoProtobufMessagePasses) {
   }
   std::cout << fmt::format("{:<18}{:>6}{:>6}{:>13}\n", "all", total.pass, total.fail, total.unsupported);
   EXPECT_GT(total.pass, 0);
+  if (std::getenv("SWAMP_CEL_LIST") != nullptr) std::cout << needs.Render();
+  EXPECT_EQ(ListInTheDocumentation(), needs.Render()) << "docs/cel.md lists other cases than those that need protobuf";
 }
 
 }  // namespace

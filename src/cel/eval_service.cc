@@ -12,6 +12,8 @@
 namespace swamp::cel {
 namespace {
 
+constexpr std::string_view kTypedVariables = "typedVars";
+
 const Json& ObjectOf(const Json& json, std::string_view name) {
   if (json.is_object()) return json;
   throw UserError("json_invalid", fmt::format("{} is not an object of variables", name));
@@ -32,8 +34,8 @@ EvalRequest ReadRequest(std::string_view line, Mode mode) {
     request.mode = name == "strict" ? Mode::kStrict : Mode::kDialect;
   }
   request.container = StringMember(json, "container").value_or("");
-  if (json.contains("vars")) request.variables = json["vars"];
-  if (json.contains("typedVars")) request.typed_variables = json["typedVars"];
+  if (json.contains("vars")) AddVariables(json["vars"], "\"vars\"", request);
+  if (json.contains(kTypedVariables)) AddVariables({{kTypedVariables, json[kTypedVariables]}}, "the request", request);
   return request;
 }
 
@@ -42,6 +44,16 @@ Json ErrorAnswer(std::string_view message, Position position) {
 }
 
 }  // namespace
+
+void AddVariables(const Json& variables, std::string_view what, EvalRequest& request) {
+  for (const auto& [name, value] : ObjectOf(variables, what).items()) {
+    if (name == kTypedVariables) {
+      request.typed_variables.update(ObjectOf(value, "\"typedVars\""));
+    } else {
+      request.variables[name] = value;
+    }
+  }
+}
 
 Json Evaluate(const EvalRequest& request, ResultForm form, const TimeZones* zones) {
   const Json& plain = ObjectOf(request.variables, "vars");

@@ -21,6 +21,10 @@ struct EvalRequest {
   std::int64_t steps = kDefaultSteps;
 };
 
+// Variables as users write them: plain JSON, except that those under the key `typedVars` are tagged values.
+// Adds them to the request. Throws UserError `json_invalid`, naming `what`, when it is no object.
+void AddVariables(const Json& variables, std::string_view what, EvalRequest& request);
+
 enum class ResultForm { kPlain, kTagged };  // json_values.h, tagged_json.h
 
 // The value of the expression. In the dialect an optional left over becomes its content or null.
@@ -29,7 +33,7 @@ Json Evaluate(const EvalRequest& request, ResultForm form, const TimeZones* zone
 
 // Answers one line of a tool: {"expr", "vars"?, "typedVars"?, "mode"?: "strict"|"dialect", "container"?} with
 // {"value": <tagged>} or {"error": {"message", "line", "column"}}, one line without its end. Line and column
-// are 0 when the request itself is wrong. `mode`: that of requests that name none.
+// are 0 when the request itself is wrong. "typedVars" may stand inside "vars" too. `mode`: that of requests that name none.
 std::string AnswerEvalLine(std::string_view line, Mode mode, const TimeZones* zones);
 
 }  // namespace swamp::cel

@@ -17,6 +17,13 @@ TEST(EvalService, AnswersARequestWithATaggedValue) {
   EXPECT_EQ(Answer(R"({"expr": "n", "vars": {"n": 1}, "typedVars": {"n": {"uint64_value": "2"}}})"), R"({"value":{"uint64_value":"2"}})");
 }
 
+TEST(EvalService, TakesTaggedValuesBesideThePlainOnesToo) {
+  EXPECT_EQ(Answer(R"({"expr": "n + m", "vars": {"m": 0.5, "typedVars": {"n": {"int64_value": "7"}}}})"),
+            R"({"value":{"double_value":7.5}})");
+  EXPECT_EQ(Answer(R"({"expr": "m", "vars": {"typedVars": 1}})"),
+            R"({"error":{"message":"\"typedVars\" is not an object of variables","line":0,"column":0}})");
+}
+
 TEST(EvalService, SpeaksTheModeThatTheRequestNames) {
   EXPECT_EQ(Answer(R"({"expr": "7 == 7.0", "mode": "strict"})"), R"({"value":{"bool_value":true}})");
   EXPECT_EQ(Answer(R"({"expr": "7 == 7.0", "mode": "dialect"})"),

@@ -135,9 +135,9 @@ TEST(Evaluator, CallsFunctionsOfTheHostByNameAndTypes) {
   };
   EXPECT_EQ(evaluate("data.latest('m', 'x')"), "\"m/x\"");
   EXPECT_EQ(evaluate("data.latest('m', 'x', ['a', 'b'])"), "2");
-  EXPECT_EQ(evaluate("data.latest('m', 1)"), "no such overload: data.latest(string, int) (line 1, column 6)");
-  EXPECT_EQ(evaluate("data.latset('m', 'x')"), "unknown function: data.latset. Did you mean data.latest? (line 1, column 6)");
-  EXPECT_EQ(evaluate("fail()"), "the store is down (line 1, column 1)");
+  EXPECT_EQ(evaluate("data.latest('m', 1)"), "Invalid expression: no such overload: data.latest(string, int) (line 1, column 6)");
+  EXPECT_EQ(evaluate("data.latset('m', 'x')"), "Invalid expression: unknown function: data.latset. Did you mean data.latest? (line 1, column 6)");
+  EXPECT_EQ(evaluate("fail()"), "Invalid expression: the store is down (line 1, column 1)");
   EXPECT_EQ(evaluate("fail() || true"), "true");
   EXPECT_EQ(evaluate("cel.bind(data, {'latest': 1}, data.latest)"), "1");
   EXPECT_THROW(evaluate("stop() || true"), std::runtime_error);

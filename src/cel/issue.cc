@@ -58,7 +58,7 @@ std::string RenderIssue(std::string_view text, const Issue& issue) {
 }
 
 ExpressionError::ExpressionError(std::string_view text, Issue issue)
-    : UserError("expression_failed", MessageWithPlace(text, issue)),
+    : UserError("expression_failed", "Invalid expression: " + MessageWithPlace(text, issue)),
       issue_(std::move(issue)),
       position_(PositionAt(text, issue_.begin)),
       excerpt_(Excerpt(text, issue_)) {}

@@ -29,8 +29,8 @@ Position PositionAt(std::string_view text, std::size_t offset);
 //            ^^^^
 std::string RenderIssue(std::string_view text, const Issue& issue);
 
-// An expression that is none, or whose evaluation failed: code `expression_failed`. The message is the
-// issue's with its place.
+// An expression that is none, or whose evaluation failed: code `expression_failed`. The message is
+// "Invalid expression: " with the issue's and its place.
 class ExpressionError : public UserError {
  public:
   ExpressionError(std::string_view text, Issue issue);

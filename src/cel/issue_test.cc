@@ -38,7 +38,7 @@ TEST(Issue, StopsTheCaretsAtTheEndOfTheLine) {
 TEST(ExpressionError, TellsItsPlace) {
   const ExpressionError error("a\n  b", {"wrong", 4, 5});
   EXPECT_EQ(error.code(), "expression_failed");
-  EXPECT_EQ(error.message(), "wrong (line 2, column 3)");
+  EXPECT_EQ(error.message(), "Invalid expression: wrong (line 2, column 3)");
   EXPECT_EQ(error.excerpt(), "    b\n    ^");
   EXPECT_EQ(error.position().column, 3U);
 }

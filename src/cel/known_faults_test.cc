@@ -1,5 +1,9 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cel/environment.h"
+#include "cel/evaluator.h"
+#include "cel/json_values.h"
 #include "cel/test_support.h"
 
 // Faults that other implementations had, by their number in the list of known faults; here as far as the
@@ -90,6 +94,23 @@ TEST(KnownFaults, CL06_MacrosAndLogicSeeTheRightElements) {
   }
 }
 
+TEST(KnownFaults, CL06_OrDoesNotRunWhatItDoesNotNeed) {
+  Environment environment(Mode::kDialect);
+  int calls = 0;
+  environment.AddFunction({.name = "f", .parameters = {}, .result = types::Dyn(), .call = [&](Call&) {
+                             ++calls;
+                             return Value::Bool(true);
+                           }});
+  for (const char* text : {"optional.of(1).or(f()).value() == 1", "optional.of(1).orValue(f()) == 1", "true || f()",
+                           "!(false && f())", "true ? true : f()", "[1, 2].exists(i, i == 1 || f())"}) {
+    const Expression expression(text, environment);
+    Evaluator evaluator(expression);
+    calls = 0;
+    evaluator.EvaluateOrThrow(EmptyActivation());
+    EXPECT_EQ(calls, 0) << text;
+  }
+}
+
 TEST(KnownFaults, CL07_ListsAndMapsMayBeOfMixedKinds) {
   EXPECT_EQ(D("{'name': inputs.n, 'kind': 'x', 'port': 22}"), R"({"name":7,"kind":"x","port":22})");
   EXPECT_EQ(D("[1, \"a\", true]"), R"([1,"a",true])");
@@ -97,6 +118,8 @@ TEST(KnownFaults, CL07_ListsAndMapsMayBeOfMixedKinds) {
 
 TEST(KnownFaults, CL09_ExpressionsMaySpanLinesAndErrorsKnowTheirPlace) {
   EXPECT_EQ(D("\ninputs.n\n  + 1\n"), "8");
+  EXPECT_EQ(D("\r\n\tinputs.n // a remark\r\n  + 1\r\n"), "8");
+  EXPECT_EQ(D("[\n  inputs.n,\n  'x'\n]\n"), R"([7,"x"])");
   const Json answer = Json::parse(AnswerEvalLine(R"({"expr": "\n1 +\n  * 2"})", Mode::kDialect, nullptr));
   EXPECT_EQ(answer["error"]["line"], 3);
   EXPECT_EQ(answer["error"]["column"], 3);
@@ -108,6 +131,17 @@ TEST(KnownFaults, CL10_NamesWithHyphensAreReachedByBracketsAndTheHyphenIsAMinus)
   EXPECT_EQ(Dialect("inputs.`my-key`", variables), "1");
   EXPECT_EQ(Dialect("inputs.a-b", variables), "2");
   EXPECT_EQ(Dialect("inputs.my-key", variables), "error: no such key: my");
+}
+
+TEST(KnownFaults, CL10_ArgumentsOfHostFunctionsMayBeAnyText) {
+  Environment environment(Mode::kDialect);
+  environment.AddFunction({.name = "vault.get", .parameters = {types::String(), types::String()}, .result = types::Dyn(),
+                           .call = [](Call& call) {
+                             return call.Text(fmt::format("{}/{}", call[0].text(), call[1].text()));
+                           }});
+  const Expression expression("vault.get(\"team-1password\", \"a key, with comma\") + vault.get(\"my vault\", 'k')", environment);
+  Evaluator evaluator(expression);
+  EXPECT_EQ(ToJson(evaluator.EvaluateOrThrow(EmptyActivation())), "team-1password/a key, with commamy vault/k");
 }
 
 TEST(KnownFaults, CL13_ATextWithBracesIsOneText) { EXPECT_EQ(D(R"("}" + "}")"), "\"}}\""); }

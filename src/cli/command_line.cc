@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cel/issue.h"
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "util/text.h"
@@ -173,7 +174,7 @@ const std::vector<CommandGroup>& CommandGroups() {
       {"init", AddInitCommand},         {"repo", AddRepoCommands},   {"model", AddModelCommands},
       {"vault", AddVaultCommands},      {"extension", AddExtensionCommands},
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
-      {"completions", AddCompletionsCommands},
+      {"completions", AddCompletionsCommands}, {"cel", AddCelCommands},
   };
   return kGroups;
 }
@@ -223,6 +224,12 @@ std::unique_ptr<CLI::App> BuildCommandTree(Session& session, const std::string& 
 int RunCommandLine(Session& session, const std::vector<std::string>& arguments) {
   try {
     return Dispatch(session, arguments);
+  } catch (const cel::ExpressionError& error) {
+    const cel::Position position = error.position();
+    const std::string excerpt = session.options.json ? "" : "\n" + error.excerpt();
+    session.output().PrintError(error.code(), error.message() + excerpt, error.hint(),
+                                {{"line", position.line}, {"column", position.column}});
+    return ExitCodeOf(error);
   } catch (const UserError& error) {
     session.output().PrintError(error.code(), error.message(), error.hint());
     return ExitCodeOf(error);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -156,7 +157,8 @@ RunResult RunProcess(const std::vector<std::string>& arguments, const std::map<s
     drain(0, result.out, out_open);
     drain(1, result.err, err_open);
     if (polls[2].revents != 0) {
-      const ssize_t count = ::write(in.end(1), rest.data(), rest.size());
+      // No more than surely fits: a wait here would keep the program waiting for its output to be read.
+      const ssize_t count = ::write(in.end(1), rest.data(), std::min<std::size_t>(rest.size(), PIPE_BUF));
       if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
       if (count <= 0 || rest.empty()) in.Close(1);
     }
