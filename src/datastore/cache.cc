@@ -113,8 +113,9 @@ Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path
 Cache::WriteOutcome Cache::Remove(const Context& context, const std::string& path, const Expected& expected) {
   const fs::path target = JoinSafely(root_, path, "this command");
   const Guard guard = Lock(context);
-  if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
-  state_->MarkDirty(path, DirtyKind::kRemove);
+  const std::optional<std::string> removed = Sha256At(files_, target);
+  if (!expected.Fits(removed)) return WriteOutcome::kUnexpected;
+  state_->MarkDirty(path, DirtyKind::kRemove, removed.value_or(""));
   if (files_.Remove(target)) {
     const fs::path folder = target.parent_path();
     files_.Sync(std::span(&folder, 1));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
@@ -17,6 +18,8 @@ namespace {
 // Uploads whose outcomes are recorded in one go.
 constexpr std::size_t kBatch = 1000;
 constexpr std::string_view kPushLock = ".datastore-push.lock";
+// How often the index is looked after while others commit at the same time.
+constexpr int kRecheckRounds = 3;
 constexpr Duration kPushLockWait = std::chrono::minutes(10);
 
 struct Candidate {
@@ -82,6 +85,7 @@ class Pusher {
       : context_(context), replica_(replica), cache_(replica.cache()), state_(replica.cache().state()) {}
 
   PushReport Run(const PushOptions& request) {
+    known_ = KnownMeta(state_);
     std::vector<Candidate> candidates = FindCandidates(replica_, request.walk);
     if (candidates.empty()) return {};
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
@@ -128,6 +132,9 @@ class Pusher {
       for (std::size_t i = 0; i < batch.size(); ++i) {
         if (outcomes[i]) Take(batch[i], std::move(*outcomes[i]));
       }
+      // What this checkout has put there is its base from now on, however the rest goes; the rows stay, so that
+      // the next push comes by again until the index knows.
+      state_.Settle(std::exchange(uploaded_, {}));
       // What did go up is announced even when something else didn't: the sooner others see it, the better.
       if (failure) {
         AnnounceQuietly();
@@ -138,35 +145,22 @@ class Pusher {
 
   UploadOutcome Transfer(const Context& context, const Candidate& candidate) {
     switch (candidate.kind) {
-      case DirtyKind::kWrite:
-        return UploadFile(context, replica_, candidate.path, candidate.base);
+      case DirtyKind::kWrite: {
+        UploadOutcome outcome = UploadFile(context, replica_, candidate.path, candidate.base);
+        // It is there already, but as long as no entry was seen nobody may have announced it.
+        const bool is_there = outcome.kind == UploadOutcome::Kind::kNothing && !outcome.etag.value.empty();
+        const bool announced = candidate.base && !candidate.base->entry.empty();
+        if (is_there && candidate.row && !announced) {
+          return LookAtObject(context, replica_, candidate.path, candidate.base);
+        }
+        return outcome;
+      }
       case DirtyKind::kRemove:
-        return RemoveObject(context, replica_, candidate.path, candidate.base);
+        return RemoveObject(context, replica_, candidate.path, candidate.base, candidate.row->removed);
       case DirtyKind::kAnnounce:
-        return LookAt(context, candidate);
+        return LookAtObject(context, replica_, candidate.path, candidate.base);
     }
     return {};
-  }
-
-  // The entry has to say what the object is, whoever put it there.
-  UploadOutcome LookAt(const Context& context, const Candidate& candidate) {
-    UploadOutcome outcome;
-    outcome.path = candidate.path;
-    if (candidate.base) outcome.seen = candidate.base->entry;
-    outcome.kind = UploadOutcome::Kind::kRemoved;
-    const auto object = replica_.store().Head(context, candidate.path);
-    if (!object) return outcome;
-    outcome.etag = object->info.etag;
-    outcome.modified = object->info.last_modified;
-    if (object->info.size <= kMaxTombstoneSize) {
-      const auto bytes = GetBytes(context, replica_.store(), candidate.path);
-      if (!bytes || IsTombstone(bytes->bytes)) return outcome;
-    }
-    outcome.kind = UploadOutcome::Kind::kConverged;
-    outcome.size = object->info.size;
-    const bool known = candidate.base && candidate.base->etag == object->info.etag;
-    if (known) outcome.sha256 = candidate.base->sha256;
-    return outcome;
   }
 
   // ---- taking the outcome over ----
@@ -185,10 +179,12 @@ class Pusher {
         ToAnnounce(candidate, outcome);
         return;
       case Kind::kConverged:
+      case Kind::kLooked:
         ToAnnounce(candidate, outcome);
         return;
       case Kind::kRemoved:
-        if (candidate.kind == DirtyKind::kRemove) ++report_.files_removed;
+        ++report_.files_removed;
+        RemoveLeftover(candidate, outcome);
         ToAnnounce(candidate, outcome);
         return;
       case Kind::kTookTheirs:
@@ -197,8 +193,10 @@ class Pusher {
         if (BringHere(candidate, outcome, Row::kStays, Ours::kDropped)) ToAnnounce(candidate, outcome);
         return;
       case Kind::kConflict: {
-        const auto copy = BringHere(candidate, outcome, Row::kHandled, Ours::kKept);
+        // The row stays until the index knows: theirs may be an earlier upload of ours that nobody announced.
+        const auto copy = BringHere(candidate, outcome, Row::kStays, Ours::kKept);
         if (!copy) return;
+        ToAnnounce(candidate, outcome);
         report_.conflicts.push_back({.kind = outcome.theirs_is_gone ? PushConflict::Kind::kRemovedByPeer
                                                                     : PushConflict::Kind::kEdited,
                                      .path = candidate.path,
@@ -208,7 +206,7 @@ class Pusher {
         return;
       }
       case Kind::kPeerStays:
-        if (!BringHere(candidate, outcome, Row::kHandled, Ours::kDropped)) return;
+        if (!BringHere(candidate, outcome, Row::kLooks, Ours::kDropped)) return;
         report_.conflicts.push_back({.kind = PushConflict::Kind::kRemoval,
                                      .path = candidate.path,
                                      .local_copy = {},
@@ -229,7 +227,19 @@ class Pusher {
     return outcome.modified == Time{} ? std::nullopt : std::optional(outcome.modified);
   }
 
-  enum class Row { kHandled, kStays };
+  // A command died between the record of its removal and the removal itself, and the file is still here.
+  void RemoveLeftover(const Candidate& candidate, const UploadOutcome& outcome) {
+    const Cache::Guard guard = cache_.Lock(context_);
+    const auto row = state_.FindDirty(outcome.path);
+    if (!row || row->seq != candidate.row->seq) return;
+    const auto local = cache_.Inspect(outcome.path, std::nullopt);
+    if (local && local->sha256 == row->removed) cache_.files().Remove(cache_.PathOf(outcome.path));
+  }
+
+  enum class Row {
+    kStays,  // until the index knows
+    kLooks,  // the next push looks whether the index knows
+  };
   enum class Ours { kKept, kDropped };
 
   // The bucket's version comes here, in place of the file that was offered to it; returns where that is
@@ -249,7 +259,7 @@ class Pusher {
     std::filesystem::path copy;
     if (ours == Ours::kKept) copy = cache_.MoveToConflicts(context_, path);
     StateDb::Settlement settlement;
-    if (candidate.row && row_after == Row::kHandled) settlement.handled.push_back(*candidate.row);
+    if (candidate.row && row_after == Row::kLooks) settlement.handled.push_back(*candidate.row);
     Base base{.path = path, .etag = outcome.etag, .size = outcome.size, .sha256 = outcome.sha256, .entry = {}};
     if (outcome.sha256.empty()) {
       cache_.files().Remove(cache_.PathOf(path));
@@ -266,25 +276,31 @@ class Pusher {
       settlement.set.push_back(std::move(base));
     }
     state_.Settle(settlement);
+    if (row_after == Row::kLooks) state_.MarkDirty(path, DirtyKind::kAnnounce);
     return copy;
   }
 
   // ---- announcing ----
 
   void ToAnnounce(const Candidate& candidate, const UploadOutcome& outcome) {
-    IndexChange change{.path = candidate.path, .entry = std::nullopt, .seen = outcome.seen, .etag = outcome.etag};
+    using Kind = UploadOutcome::Kind;
+    const bool looked = outcome.kind == Kind::kLooked;
+    IndexChange change{.path = candidate.path, .entry = std::nullopt, .seen = outcome.seen, .etag = outcome.etag,
+                       .repairs = looked};
     Base base{.path = candidate.path, .etag = outcome.etag, .size = outcome.size, .sha256 = outcome.sha256,
               .entry = {}};
-    const bool gone = outcome.kind == UploadOutcome::Kind::kRemoved;
+    const bool gone = outcome.kind == Kind::kRemoved || outcome.theirs_is_gone;
     if (!gone) {
       change.entry = EntryFor(outcome);
       base.local_mtime_ns = outcome.local.mtime_ns;
       base.local_size = outcome.local.size;
+      if (outcome.kind == Kind::kStored || outcome.kind == Kind::kConverged) uploaded_.set.push_back(base);
       base.entry = change.entry->Signature();
     }
-    if (candidate.kind == DirtyKind::kAnnounce) {
-      // The file here is not touched by a look at the object; only the entry's signature is new.
-      if (candidate.base && !candidate.base->gone() && !gone) {
+    if (looked) {
+      // The file here is not touched by a look at the object; only the entry's signature is new, and only when
+      // the file is of that object: a newer one has still to be pulled.
+      if (candidate.base && !candidate.base->gone() && candidate.base->etag == outcome.etag && !gone) {
         Base same = *candidate.base;
         same.entry = base.entry;
         announced_.set.push_back(std::move(same));
@@ -298,19 +314,80 @@ class Pusher {
     changes_[PartitionOf(candidate.path)].push_back(std::move(change));
   }
 
+  using Changes = std::map<std::string, std::vector<IndexChange>>;  // by partition
+
   void AnnounceAll() {
     if (changes_.empty()) return;
+    MergeShards(changes_);
+    UpdateLegacy();
+    RemoteIndex::Commit commit =
+        replica_.index().CommitMeta(context_, PartitionsOf(changes_), known_, replica_.options().writer);
+    const bool alone = commit.followed_known;
+    for (int round = 0; !commit.followed_known && round < kRecheckRounds; ++round) {
+      const Changes wrong = FindOvertaken();
+      if (!MergeShards(wrong)) break;
+      commit = replica_.index().CommitMeta(context_, PartitionsOf(wrong), commit.state, replica_.options().writer);
+    }
+    commit.followed_known = alone;
+    Settle(commit, known_);
+  }
+
+  static std::vector<std::string> PartitionsOf(const Changes& changes) {
     std::vector<std::string> partitions;
-    for (const auto& [partition, changes] : changes_) partitions.push_back(partition);
+    for (const auto& [partition, of_partition] : changes) partitions.push_back(partition);
+    return partitions;
+  }
+
+  // Whether any shard had to be changed.
+  bool MergeShards(const Changes& changes) {
+    const std::vector<std::string> partitions = PartitionsOf(changes);
+    std::atomic<bool> changed = false;
     context_.executor().ForEach(context_, partitions.size(), replica_.options().push_concurrency,
                                 [&](const Context& context, std::size_t i) {
-                                  replica_.index().MergeShard(context, partitions[i], changes_.at(partitions[i]));
+                                  if (replica_.index().MergeShard(context, partitions[i], changes.at(partitions[i]))) {
+                                    changed = true;
+                                  }
                                 });
-    UpdateLegacy();
-    const std::optional<MetaState> known = KnownMeta(state_);
-    const RemoteIndex::Commit commit =
-        replica_.index().CommitMeta(context_, partitions, known, replica_.options().writer);
-    Settle(commit, known);
+    return changed;
+  }
+
+  // Somebody else has committed since this push began, and an entry can be wrong although nobody wrote over it: a peer
+  // that removes an object before we enter it finds nothing to take out of the shard. Of two writers that meet on a
+  // path the one that commits later always gets here, and looks at its objects after all entries were written.
+  Changes FindOvertaken() {
+    std::vector<const IndexChange*> announced;
+    for (const auto& [partition, changes] : changes_) {
+      for (const IndexChange& change : changes) {
+        // Nobody changes a data version, and readers repair the entry of one that was collected.
+        if (!change.entry || ClassOf(change.path) != PathClass::kImmutable) announced.push_back(&change);
+      }
+    }
+    std::vector<std::optional<IndexChange>> found(announced.size());
+    context_.executor().ForEach(context_, announced.size(), replica_.options().push_concurrency,
+                                [&](const Context& context, std::size_t i) {
+                                  found[i] = LookAgain(context, *announced[i]);
+                                });
+    Changes wrong;
+    for (auto& change : found) {
+      if (change) wrong[PartitionOf(change->path)].push_back(std::move(*change));
+    }
+    return wrong;
+  }
+
+  // What the index has to say of the path by now; nothing: what it was told.
+  std::optional<IndexChange> LookAgain(const Context& context, const IndexChange& change) {
+    if (change.entry) {
+      const auto object = replica_.store().Head(context, change.path);
+      if (object && object->info.etag == change.etag) return std::nullopt;
+    }
+    const UploadOutcome outcome = LookAtObject(context, replica_, change.path, std::nullopt);
+    IndexChange now{.path = change.path,
+                    .entry = std::nullopt,
+                    .seen = change.entry ? change.entry->Signature() : std::string(),
+                    .etag = outcome.etag,
+                    .repairs = true};
+    if (!outcome.theirs_is_gone) now.entry = EntryFor(outcome);
+    return now;
   }
 
   // Bases and dirty rows change only now: until the index knows, the next push has to come by again.
@@ -353,7 +430,9 @@ class Pusher {
   Replica& replica_;
   Cache& cache_;
   StateDb& state_;
-  std::map<std::string, std::vector<IndexChange>> changes_;
+  std::optional<MetaState> known_;  // from before the uploads
+  Changes changes_;
+  StateDb::Settlement uploaded_;
   StateDb::Settlement announced_;
   PushReport report_;
 };

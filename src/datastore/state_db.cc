@@ -7,7 +7,7 @@
 namespace swamp {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE base(
@@ -15,7 +15,8 @@ CREATE TABLE base(
   sha256 TEXT NOT NULL, local_mtime_ns INTEGER NOT NULL, local_size INTEGER NOT NULL,
   entry TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX base_partition ON base(partition);
-CREATE TABLE dirty(path TEXT PRIMARY KEY, kind INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE dirty(
+  path TEXT PRIMARY KEY, kind INTEGER NOT NULL, seq INTEGER NOT NULL, removed TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES('seq', '0');
 )";
@@ -107,7 +108,7 @@ std::int64_t StateDb::CountBases() {
   return statement.Next() ? statement.Integer(0) : 0;
 }
 
-std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
+std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind, const std::string& removed) {
   Transaction transaction(*database_);
   Statement(database_->handle(), "UPDATE meta SET value = value + 1 WHERE key = 'seq'").Run();
   std::int64_t seq = 0;
@@ -115,10 +116,11 @@ std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
     Statement next(database_->handle(), "SELECT value FROM meta WHERE key = 'seq'");
     if (next.Next()) seq = std::stoll(next.Text(0));
   }
-  Statement(database_->handle(), "INSERT OR REPLACE INTO dirty(path, kind, seq) VALUES(?, ?, ?)")
+  Statement(database_->handle(), "INSERT OR REPLACE INTO dirty(path, kind, seq, removed) VALUES(?, ?, ?, ?)")
       .Bind(1, path)
       .Bind(2, static_cast<std::int64_t>(kind))
       .Bind(3, seq)
+      .Bind(4, removed)
       .Run();
   transaction.Commit();
   return seq;
@@ -127,20 +129,20 @@ std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
 namespace {
 
 DirtyRow DirtyOf(const Statement& row) {
-  return {row.Text(0), static_cast<DirtyKind>(row.Integer(1)), row.Integer(2)};
+  return {row.Text(0), static_cast<DirtyKind>(row.Integer(1)), row.Integer(2), row.Text(3)};
 }
 
 }  // namespace
 
 std::optional<DirtyRow> StateDb::FindDirty(const std::string& path) {
-  Statement statement(database_->handle(), "SELECT path, kind, seq FROM dirty WHERE path = ?");
+  Statement statement(database_->handle(), "SELECT path, kind, seq, removed FROM dirty WHERE path = ?");
   statement.Bind(1, path);
   if (!statement.Next()) return std::nullopt;
   return DirtyOf(statement);
 }
 
 std::vector<DirtyRow> StateDb::AllDirty() {
-  Statement statement(database_->handle(), "SELECT path, kind, seq FROM dirty ORDER BY path");
+  Statement statement(database_->handle(), "SELECT path, kind, seq, removed FROM dirty ORDER BY path");
   std::vector<DirtyRow> rows;
   while (statement.Next()) rows.push_back(DirtyOf(statement));
   return rows;

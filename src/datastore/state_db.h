@@ -37,6 +37,7 @@ struct DirtyRow {
   std::string path;
   DirtyKind kind = DirtyKind::kWrite;
   std::int64_t seq = 0;  // grows with every change; tells a later change of the path from this one
+  std::string removed;   // kRemove: SHA-256 of the file that was removed; empty: there was none
 };
 
 // `<cache>/.datastore-state.db`: the memory of one checkout's cache. Never uploaded and safe to delete:
@@ -60,7 +61,7 @@ class StateDb {
   bool HasBases();
   std::int64_t CountBases();
 
-  std::int64_t MarkDirty(const std::string& path, DirtyKind kind);
+  std::int64_t MarkDirty(const std::string& path, DirtyKind kind, const std::string& removed = {});
   std::optional<DirtyRow> FindDirty(const std::string& path);
   std::vector<DirtyRow> AllDirty();
 

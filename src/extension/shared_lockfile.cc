@@ -114,9 +114,10 @@ Lockfile SharedLockfile::Read(const Context& context) {
 SharedLockfile::Fetched SharedLockfile::Fetch(const Context& context) {
   auto object = GetBytes(context, Store(context), key_, kLimit);
   if (!object) return {};
-  Fetched fetched{{}, object->state.info.etag};
+  Fetched fetched{{}, {}, object->state.info.etag};
   if (!IsTombstone(object->bytes)) {
     fetched.lockfile = Lockfile::Parse(object->bytes, managed_ ? "the shared " + key_ : local_path_.string());
+    fetched.bytes = std::move(object->bytes);
   }
   return fetched;
 }
@@ -167,11 +168,13 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
     }
     Lockfile next = replay.lockfile;
     next.Apply(delta);
-    if (next == fetched.lockfile) {
-      WriteRecord({});
-      return next;
-    }
     try {
+      if (next == fetched.lockfile) {
+        // What is on record is there already: an earlier command published it, and may have died before it could say so.
+        if (!fetched.bytes.empty() && !record.empty()) Published(context, fetched.bytes, *fetched.etag);
+        WriteRecord({});
+        return next;
+      }
       lock->EnsureHeld(context);
       const std::string bytes = next.Serialize();
       const PutResult result =

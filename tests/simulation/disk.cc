@@ -224,7 +224,7 @@ bool ProcessFiles::Remove(const std::filesystem::path& path) {
   if (node == nullptr || !process_.alive) return false;
   const auto before = node->bytes;
   if (!disk_.Remove(path.native())) return false;
-  if (before) events_.AfterChange(path.native(), before.get(), nullptr);
+  events_.AfterChange(path.native(), before.get(), nullptr);
   return true;
 }
 

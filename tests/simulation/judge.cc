@@ -274,11 +274,22 @@ class Judge {
                    std::int64_t before) const {
     const auto files = history_.files.find(path);
     if (files == history_.files.end()) return false;
-    return std::any_of(files->second.begin(), files->second.end(), [&](const FileWrite& write) {
-      if (write.checkout != checkout || write.after || !write.before || write.moment > before) return false;
-      const Kind kind = CommandOf(write.command).command.kind;
-      if (kind != Kind::kDeleteModel && kind != Kind::kRenameModel) return false;
-      return *write.before == content || IsMadeFrom(origins, *write.before, content);
+    const auto removes = [](const CommandRecord& record) {
+      return record.command.kind == Kind::kDeleteModel || record.command.kind == Kind::kRenameModel;
+    };
+    Content here;
+    for (const FileWrite& write : files->second) {
+      if (write.moment > before) break;
+      if (write.checkout != checkout) continue;
+      const bool removed = write.before && !write.after && removes(CommandOf(write.command));
+      if (removed && (*write.before == content || IsMadeFrom(origins, *write.before, content))) return true;
+      here = write.after;
+    }
+    // Or its command died between the record of the removal and the removal itself.
+    if (!here || (*here != content && !IsMadeFrom(origins, *here, content))) return false;
+    return std::any_of(history_.commands.begin(), history_.commands.end(), [&](const CommandRecord& record) {
+      return record.checkout == checkout && record.ending == Ending::kCrashed && removes(record) && record.path == path &&
+             record.end < before;
     });
   }
 

@@ -114,6 +114,7 @@ void SimulatedWorld::RecordObject(const std::string& key, const Content& after, 
 void SimulatedWorld::BeforeChange(const std::string& path) {
   Process& process = scheduler_.process();
   process.renewing_lock = false;
+  crash_after_change_ = false;
   if (scheduler_.in_background()) return;
   // What lies there is swept away by destructors too, where a program can't end by an exception.
   if (path.find("/.staging/") == std::string::npos) {
@@ -130,7 +131,7 @@ void SimulatedWorld::BeforeChange(const std::string& path) {
 void SimulatedWorld::AfterChange(const std::string& path, const std::string* before, const std::string* after) {
   Process& process = scheduler_.process();
   const std::string cache = CacheOf(process.checkout);
-  if (path.starts_with(cache)) {
+  if (path.starts_with(cache) && (before != nullptr || after != nullptr)) {  // no folder
     const std::string tier_path = path.substr(cache.size());
     if (ClassOf(tier_path) != PathClass::kLocal) {
       history_.files[tier_path].push_back({.moment = ++history_.moment,
@@ -140,7 +141,7 @@ void SimulatedWorld::AfterChange(const std::string& path, const std::string* bef
                                            .after = after ? Content(*after) : std::nullopt});
     }
   }
-  if (keep_trace_ && path.find("/.staging/") == std::string::npos) {
+  if (keep_trace_ && (before != nullptr || after != nullptr) && path.find("/.staging/") == std::string::npos) {
     Trace(fmt::format("   file {}: {} -> {}", path.starts_with(cache) ? path.substr(cache.size()) : path,
                       Short(before ? Content(*before) : std::nullopt), Short(after ? Content(*after) : std::nullopt)));
   }
