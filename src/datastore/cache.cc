@@ -97,6 +97,20 @@ std::optional<Cache::LocalFile> Cache::Inspect(const std::string& path, const st
   return local;
 }
 
+void Cache::FinishPlacing(const Context& context) {
+  if (state_->Placing().empty()) return;
+  const Guard guard = Lock(context);
+  StateDb::Settlement settlement{.placed = true};
+  for (Base& base : state_->Placing()) {  // once more: its owner may have been alive
+    const auto local = Inspect(base.path, std::nullopt);
+    if (!local || local->sha256 != base.sha256) continue;
+    base.local_mtime_ns = local->mtime_ns;
+    base.local_size = local->size;
+    settlement.set.push_back(std::move(base));
+  }
+  state_->Settle(settlement);
+}
+
 Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path, std::string_view bytes,
                                  const Expected& expected, unsigned mode) {
   const fs::path target = JoinSafely(root_, path, "this command");

@@ -73,6 +73,9 @@ class Cache {
     return !base.gone() && file.sha256 == base.sha256;
   }
 
+  // Gives files their bases that a pull which died had put in place. Takes the lock if there are any.
+  void FinishPlacing(const Context& context);
+
   enum class WriteOutcome {
     kWritten,
     kUnexpected,  // something else is there; nothing was changed

@@ -85,6 +85,7 @@ class Pusher {
       : context_(context), replica_(replica), cache_(replica.cache()), state_(replica.cache().state()) {}
 
   PushReport Run(const PushOptions& request) {
+    cache_.FinishPlacing(context_);
     known_ = KnownMeta(state_);
     std::vector<Candidate> candidates = FindCandidates(replica_, request.walk);
     if (candidates.empty()) return {};
@@ -147,10 +148,9 @@ class Pusher {
     switch (candidate.kind) {
       case DirtyKind::kWrite: {
         UploadOutcome outcome = UploadFile(context, replica_, candidate.path, candidate.base);
-        // It is there already, but as long as no entry was seen nobody may have announced it.
+        // It is there already, but as long as there is a row nobody may have announced it.
         const bool is_there = outcome.kind == UploadOutcome::Kind::kNothing && !outcome.etag.value.empty();
-        const bool announced = candidate.base && !candidate.base->entry.empty();
-        if (is_there && candidate.row && !announced) {
+        if (is_there && candidate.row) {
           return LookAtObject(context, replica_, candidate.path, candidate.base);
         }
         return outcome;
@@ -402,6 +402,12 @@ class Pusher {
     }
     announced_.values.push_back(MetaValue(commit.state));
     const Cache::Guard guard = cache_.Lock(context_);
+    // A pull of another process may have brought a newer version meanwhile: then its base stands.
+    std::erase_if(announced_.set, [&](const Base& base) {
+      if (base.gone()) return false;
+      const auto current = state_.FindBase(base.path);
+      return !current || current->etag != base.etag;
+    });
     state_.Settle(announced_);
     announced_ = {};
     changes_.clear();

@@ -14,6 +14,9 @@ CREATE TABLE base(
   path TEXT PRIMARY KEY, partition TEXT NOT NULL, etag TEXT NOT NULL, size INTEGER NOT NULL,
   sha256 TEXT NOT NULL, local_mtime_ns INTEGER NOT NULL, local_size INTEGER NOT NULL,
   entry TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE placing(
+  path TEXT PRIMARY KEY, etag TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL,
+  local_mtime_ns INTEGER NOT NULL, local_size INTEGER NOT NULL, entry TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX base_partition ON base(partition);
 CREATE TABLE dirty(
   path TEXT PRIMARY KEY, kind INTEGER NOT NULL, seq INTEGER NOT NULL, removed TEXT NOT NULL) WITHOUT ROWID;
@@ -69,7 +72,7 @@ void StateDb::Open(Files& files, const std::filesystem::path& path) {
                                 path.string(), version, kSchemaVersion),
                     "Use the newer program, or delete the file: the next command makes it again.");
   }
-  database_->Execute("DROP TABLE IF EXISTS base; DROP TABLE IF EXISTS dirty; DROP TABLE IF EXISTS meta;");
+  database_->Execute("DROP TABLE IF EXISTS base; DROP TABLE IF EXISTS placing; DROP TABLE IF EXISTS dirty; DROP TABLE IF EXISTS meta;");
   database_->Execute(kSchema);
   database_->Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.Commit();
@@ -150,7 +153,7 @@ std::vector<DirtyRow> StateDb::AllDirty() {
 
 void StateDb::Settle(const Settlement& settlement) {
   if (settlement.set.empty() && settlement.forget.empty() && settlement.handled.empty() &&
-      settlement.values.empty()) {
+      settlement.values.empty() && !settlement.placed) {
     return;
   }
   Transaction transaction(*database_);
@@ -181,7 +184,33 @@ void StateDb::Settle(const Settlement& settlement) {
       set_value.Bind(1, key).Bind(2, value).Run();
     }
   }
+  if (settlement.placed) database_->Execute("DELETE FROM placing");
   transaction.Commit();
+}
+
+void StateDb::BeginPlacing(const std::vector<Base>& bases) {
+  if (bases.empty()) return;
+  Transaction transaction(*database_);
+  Statement insert(database_->handle(),
+                   "INSERT OR REPLACE INTO placing(path, etag, size, sha256, local_mtime_ns, local_size, entry) "
+                   "VALUES(?, ?, ?, ?, 0, 0, ?)");
+  for (const Base& base : bases) {
+    insert.Bind(1, base.path)
+        .Bind(2, base.etag.value)
+        .Bind(3, static_cast<std::int64_t>(base.size))
+        .Bind(4, base.sha256)
+        .Bind(5, base.entry)
+        .Run();
+  }
+  transaction.Commit();
+}
+
+std::vector<Base> StateDb::Placing() {
+  Statement statement(database_->handle(),
+                      "SELECT path, etag, size, sha256, local_mtime_ns, local_size, entry FROM placing");
+  std::vector<Base> bases;
+  while (statement.Next()) bases.push_back(BaseOf(statement));
+  return bases;
 }
 
 std::optional<std::string> StateDb::Value(const std::string& key) {

@@ -71,8 +71,13 @@ class StateDb {
     std::vector<std::string> forget;  // paths without a base from now on
     std::vector<DirtyRow> handled;    // cleared only while path and seq are still the same
     std::vector<std::pair<std::string, std::string>> values;  // key to value; an empty value removes
+    bool placed = false;  // what BeginPlacing recorded is done
   };
   void Settle(const Settlement& settlement);
+
+  // Records files of the bucket that are about to be renamed into place, by the bases that they will have.
+  void BeginPlacing(const std::vector<Base>& bases);
+  std::vector<Base> Placing();
 
   // Small facts: the ETags of shards ("shard:<key>"), of the meta document, the store's capabilities.
   std::optional<std::string> Value(const std::string& key);
