@@ -145,34 +145,23 @@ class Pusher {
   }
 
   UploadOutcome Transfer(const Context& context, const Candidate& candidate) {
-    switch (candidate.kind) {
-      case DirtyKind::kWrite: {
-        UploadOutcome outcome = UploadFile(context, replica_, candidate.path, candidate.base);
-        // It is there already, but as long as there is a row nobody may have announced it.
-        const bool is_there = outcome.kind == UploadOutcome::Kind::kNothing && !outcome.etag.value.empty();
-        if (is_there && candidate.row) {
-          return LookAtObject(context, replica_, candidate.path, candidate.base);
-        }
-        return outcome;
-      }
-      case DirtyKind::kRemove:
-        return RemoveObject(context, replica_, candidate.path, candidate.base, candidate.row->removed);
-      case DirtyKind::kAnnounce:
-        return LookAtObject(context, replica_, candidate.path, candidate.base);
+    UploadOutcome outcome;
+    if (candidate.kind == DirtyKind::kWrite) {
+      outcome = UploadFile(context, replica_, candidate.path, candidate.base);
+    } else if (candidate.kind == DirtyKind::kRemove) {
+      outcome = RemoveObject(context, replica_, candidate.path, candidate.base, candidate.row->removed);
     }
-    return {};
+    if (outcome.kind != UploadOutcome::Kind::kNothing || !candidate.row) return outcome;
+    // Nothing to change, but an earlier push may have ended between its upload and the index.
+    return LookAtObject(context, replica_, candidate.path, candidate.base);
   }
 
   // ---- taking the outcome over ----
 
   void Take(const Candidate& candidate, UploadOutcome outcome) {
     using Kind = UploadOutcome::Kind;
-    StateDb::Settlement settlement;
     switch (outcome.kind) {
       case Kind::kNothing:
-        // Equal to its base, or gone before it was ever uploaded.
-        if (candidate.row) settlement.handled.push_back(*candidate.row);
-        state_.Settle(settlement);
         return;
       case Kind::kStored:
         ++report_.files_pushed;

@@ -361,6 +361,9 @@ class Judge {
       if (!WasInBucket(path, *change.after, record.end)) Lose("{} was acknowledged, but its {} was not published", Name(record), path);
       return;
     }
+    // It was told (or would have been) that the path is a peer's already; then nothing of it is to be kept.
+    const bool creates = record.command.kind == Kind::kCreateModel || record.command.kind == Kind::kRenameModel;
+    if (record.ending == Ending::kCrashed && creates && !change.before && history_.objects.contains(path)) return;
     if (published || KeptAsConflict(record.checkout, path, *change.after) || GoneOnFrom(files, change)) return;
     Lose("{} changed {}, which was neither published nor kept as a conflict", Name(record), path);
   }
