@@ -6,6 +6,7 @@
 #include "util/digest.h"
 #include "util/log.h"
 #include "util/relative_path.h"
+#include "util/rules.h"
 
 namespace swamp {
 namespace {
@@ -97,6 +98,16 @@ std::optional<Cache::LocalFile> Cache::Inspect(const std::string& path, const st
   return local;
 }
 
+void Cache::MarkEverything() {
+  for (const std::string& partition : state_->Partitions()) {
+    for (const Base& base : state_->BasesOfPartition(partition)) {
+      if (base.gone() || state_->FindDirty(base.path)) continue;
+      const bool here = files_.Stat(PathOf(base.path)).has_value();
+      state_->MarkDirty(base.path, here ? DirtyKind::kWrite : DirtyKind::kRemove, base.sha256);
+    }
+  }
+}
+
 void Cache::FinishPlacing(const Context& context) {
   if (state_->Placing().empty()) return;
   const Guard guard = Lock(context);
@@ -119,8 +130,10 @@ Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path
   file->Close(Durability::kSynced);
   const Guard guard = Lock(context);
   if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
+  if (RuleOff(Rule::kDirtyRowFirst)) file->Commit(Durability::kSynced);
+  if (RuleOff(Rule::kNamedPathsOnly)) MarkEverything();
   state_->MarkDirty(path, DirtyKind::kWrite);
-  file->Commit(Durability::kSynced);
+  if (!RuleOff(Rule::kDirtyRowFirst)) file->Commit(Durability::kSynced);
   return WriteOutcome::kWritten;
 }
 

@@ -95,6 +95,9 @@ class Cache {
   std::vector<std::string> Walk(const std::vector<std::string>& folders, const ExcludePatterns& excludes) const;
 
  private:
+  // "Something changed", as if any path could have: only with the rule off that a write names its paths.
+  void MarkEverything();
+
   std::filesystem::path root_;
   Files& files_;
   std::unique_ptr<StateDb> state_;

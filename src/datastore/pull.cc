@@ -12,6 +12,7 @@
 #include "util/executor.h"
 #include "util/log.h"
 #include "util/relative_path.h"
+#include "util/rules.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -77,6 +78,7 @@ class Puller {
     }
     PlanConfig();
     if (scope_ == PullScope::kAll) PlanShards(answer.state);
+    if (RuleOff(Rule::kMetaBeforeListings)) answer = replica_.index().ReadMeta(context_, std::nullopt);
     Execute();
     Record(answer.state);
     return std::move(report_);

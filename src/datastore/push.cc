@@ -11,6 +11,7 @@
 #include "util/context.h"
 #include "util/executor.h"
 #include "util/log.h"
+#include "util/rules.h"
 
 namespace swamp {
 namespace {
@@ -62,7 +63,8 @@ std::vector<Candidate> FindCandidates(Replica& replica, bool walk) {
       Candidate candidate{.path = path};
       candidate.base = cache.state().FindBase(path);
       const auto local = cache.Inspect(path, candidate.base);
-      if (!local || (candidate.base && Cache::IsClean(*local, *candidate.base))) continue;
+      const bool clean = local && candidate.base && Cache::IsClean(*local, *candidate.base);
+      if (!local || (clean && !RuleOff(Rule::kUnmodifiedNeverUploaded))) continue;
       candidates.push_back(std::move(candidate));
     }
   }
@@ -312,7 +314,8 @@ class Pusher {
     RemoteIndex::Commit commit =
         replica_.index().CommitMeta(context_, PartitionsOf(changes_), known_, replica_.options().writer);
     const bool alone = commit.followed_known;
-    for (int round = 0; !commit.followed_known && round < kRecheckRounds; ++round) {
+    const int rounds = RuleOff(Rule::kLateIndexWrites) ? 0 : kRecheckRounds;
+    for (int round = 0; !commit.followed_known && round < rounds; ++round) {
       const Changes wrong = FindOvertaken();
       if (!MergeShards(wrong)) break;
       commit = replica_.index().CommitMeta(context_, PartitionsOf(wrong), commit.state, replica_.options().writer);

@@ -5,6 +5,7 @@
 #include "datastore/tombstone.h"
 #include "util/context.h"
 #include "util/digest.h"
+#include "util/rules.h"
 #include "util/text.h"
 #include "util/yaml.h"
 
@@ -94,7 +95,8 @@ class Upload {
     const FileInfo info = file->Info();
     Body body = Body::FromFile(std::move(file));
     outcome_.local = {info.size, info.mtime_ns, body.sha256_hex()};
-    if (base_ && !base_->gone() && base_->sha256 == body.sha256_hex()) {
+    const bool unmodified = base_ && !base_->gone() && base_->sha256 == body.sha256_hex();
+    if (unmodified && !RuleOff(Rule::kUnmodifiedNeverUploaded)) {
       FillFrom(*base_);
       return std::move(outcome_);
     }
@@ -103,6 +105,7 @@ class Upload {
     Condition condition = over_base ? Condition::Matches(base_->etag) : Condition::Absent();
     for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
       const Body& sent = merged_ ? *merged_ : body;
+      if (RuleOff(Rule::kConditionalUpload)) condition = WhateverIsThere();
       const PutResult result =
           store_.Put(context_, outcome_.path, sent, condition,
                      {.writer = replica_.options().writer, .name_is_claimed = NameIsClaimed()});
@@ -124,6 +127,11 @@ class Upload {
  private:
   // Data versions are announced by their metadata, whose create-only write claims the version.
   bool NameIsClaimed() const { return class_ == PathClass::kImmutable && outcome_.path.ends_with("/raw"); }
+
+  Condition WhateverIsThere() {
+    const auto object = store_.Head(context_, outcome_.path);
+    return object ? Condition::Matches(object->info.etag) : Condition::Absent();
+  }
 
   void FillFrom(const Base& base) {
     outcome_.etag = base.etag;
@@ -321,8 +329,8 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
     version = removed;
   }
   // Immutable paths are written once, so their version can't have changed since it was seen.
-  const bool leave_tombstone =
-      store.capabilities().needs_tombstones() && ClassOf(path) != PathClass::kImmutable;
+  const bool leave_tombstone = store.capabilities().needs_tombstones() && ClassOf(path) != PathClass::kImmutable &&
+                               !RuleOff(Rule::kTombstones);
   for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
     if (leave_tombstone) {
       const PutResult result = store.Put(context, path, Body::FromBytes(std::string(kTombstone)),

@@ -11,6 +11,7 @@
 #include "util/digest.h"
 #include "util/environment.h"
 #include "util/log.h"
+#include "util/rules.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -156,7 +157,7 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
     PendingChanges outstanding = replay.outstanding;
     AddDelta(outstanding, delta, fetched.lockfile);
     // On record first: a crash from here on loses nothing.
-    WriteRecord(outstanding);
+    if (!RuleOff(Rule::kPendingRecordFirst)) WriteRecord(outstanding);
     if (!applied) {
       try {
         apply_locally(delta);
@@ -166,7 +167,7 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
       }
       applied = true;
     }
-    Lockfile next = replay.lockfile;
+    Lockfile next = RuleOff(Rule::kMergeByEntry) ? ReadLocal() : replay.lockfile;
     next.Apply(delta);
     try {
       if (next == fetched.lockfile) {
