@@ -396,7 +396,7 @@ void RunCommand(SimulatedWorld& world, const Command& command, bool recovery) {
   // A copy until it ends: other commands are added meanwhile.
   history.commands.push_back({.id = id, .checkout = command.checkout, .command = command, .recovery = recovery, .start = ++history.moment});
   CommandRecord record = history.commands.back();
-  world.BeginCommand(command.checkout, id);
+  process.command = id;
   if (world.tracing()) world.Trace(fmt::format("> {} (command {}, process {})", Describe(command), id, process.number));
   try {
     Program program(world, process, record);

@@ -15,9 +15,9 @@ constexpr std::array<std::string_view, 18> kCommandNames = {
     "model edit",     "model rename", "model delete",     "vault create",      "vault edit",
     "datastore sync", "sync --pull",  "sync --push",      "lock release",      "write data",
     "write run",      "append log",   "evict data"};
-constexpr std::array<std::string_view, 14> kFaultNames = {
+constexpr std::array<std::string_view, 15> kFaultNames = {
     "412/404 lie",    "409",           "500 not applied", "500 applied",  "503",         "unreachable", "time-out, not applied",
-    "time-out, applied", "cut answer", "slow request",    "slow answer",  "stall",       "crash before", "crash after"};
+    "time-out, applied", "time-out, applied late", "cut answer", "slow request",    "slow answer",  "stall",       "crash before", "crash after"};
 
 // What runs are about, so that commands meet on the same paths: each with its share of a hundred.
 struct Share {
@@ -52,7 +52,8 @@ Fault DrawStoreFault(Dice& dice) {
   using F = Fault::Kind;
   static constexpr std::array kKinds = {F::kRefuse,       F::kConflict,     F::kErrorBefore, F::kErrorAfter, F::kThrottle,
                                         F::kUnreachable,  F::kTimeoutAfter, F::kCutAnswer,   F::kSlowRequest, F::kSlowRequest,
-                                        F::kSlowAnswer,   F::kStall,        F::kCrashBefore, F::kCrashAfter,  F::kTimeoutBefore};
+                                        F::kSlowAnswer,   F::kStall,        F::kCrashBefore, F::kCrashAfter,  F::kTimeoutBefore,
+                                        F::kTimeoutLate};
   Fault fault;
   fault.kind = kKinds[static_cast<std::size_t>(dice.Below(static_cast<int>(kKinds.size())))];
   fault.at = dice.Below(120);
@@ -63,6 +64,9 @@ Fault DrawStoreFault(Dice& dice) {
       break;
     case F::kStall:
       fault.ms = 20'000 + dice.Below(60'000);
+      break;
+    case F::kTimeoutLate:
+      fault.ms = 1 << dice.Below(17);
       break;
     case F::kCrashBefore:
     case F::kCrashAfter:
@@ -92,7 +96,8 @@ std::string NameOf(Kind kind) { return std::string(kCommandNames[static_cast<std
 std::string NameOf(Fault::Kind kind) { return std::string(kFaultNames[static_cast<std::size_t>(kind)]); }
 
 std::string Describe(const Command& command) {
-  return fmt::format("c{} {} #{}.{}", command.checkout, NameOf(command.kind), command.target, command.detail);
+  return fmt::format("c{}{} {} #{}.{}", command.checkout, command.lane == 0 ? "" : "'", NameOf(command.kind), command.target,
+                     command.detail);
 }
 
 std::string Describe(const Fault& fault) {
@@ -141,10 +146,11 @@ Plan MakePlan(std::uint64_t seed) {
   static const std::array<const Theme*, 5> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll};
   const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(5))];
   const int names = 1 + dice.Below(3);
+  const bool two_lanes = dice.Percent(20);
   for (int checkout = 0; checkout < plan.checkouts; ++checkout) {
     const int count = plan.checkouts > 3 ? 2 + dice.Below(2) : 2 + dice.Below(4);
     for (int i = 0; i < count; ++i) {
-      plan.commands.push_back({.checkout = checkout, .kind = Draw(dice, theme), .target = dice.Below(names), .detail = dice.Below(3)});
+      plan.commands.push_back({.checkout = checkout, .kind = Draw(dice, theme), .target = dice.Below(names), .detail = dice.Below(3), .lane = two_lanes ? i % 2 : 0});
     }
   }
   const int faults = dice.Percent(10) ? 0 : 1 + dice.Below(6);

@@ -35,6 +35,7 @@ struct Command {
   Kind kind = Kind::kSync;
   int target = 0;  // which name
   int detail = 0;  // which version
+  int lane = 0;    // commands of one lane run one after the other; a checkout may have two
 };
 std::string NameOf(Command::Kind kind);
 
@@ -50,6 +51,7 @@ struct Fault {
     kUnreachable,    // no connection
     kTimeoutBefore,  // no answer for half a minute; not applied
     kTimeoutAfter,   // likewise; applied
+    kTimeoutLate,    // likewise; applied some time after the client has given up waiting
     kCutAnswer,      // half an answer
     kSlowRequest,    // comes late to the server, so that others overtake it
     kSlowAnswer,     // comes late from the server

@@ -10,8 +10,9 @@ void Process::ThrowIfDead() const {
   if (!alive && std::uncaught_exceptions() == 0) throw Crash();
 }
 
-Scheduler::TaskId Scheduler::Start(Process& process, bool background, std::function<void()> body) {
+Scheduler::TaskId Scheduler::Start(Process& process, bool background, std::function<void()> body, Duration delay) {
   tasks_.push_back(std::make_unique<Task>(process, background, std::move(body)));
+  tasks_.back()->wake = now_ + delay;
   live_.push_back(tasks_.back().get());
   return tasks_.size() - 1;
 }

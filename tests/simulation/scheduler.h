@@ -36,6 +36,7 @@ struct Crash {};
 struct Process {
   int checkout = 0;
   int number = 0;     // counts all processes of a run
+  int command = 0;    // that it runs
   bool alive = true;
   // The main task is between the two halves of renewing its lock, which holds a mutex that the lock's
   // background task needs too.
@@ -63,7 +64,7 @@ class Scheduler {
   Dice& dice() { return dice_; }
 
   using TaskId = std::size_t;
-  TaskId Start(Process& process, bool background, std::function<void()> body);
+  TaskId Start(Process& process, bool background, std::function<void()> body, Duration delay = Duration(0));
   // Until every task has ended. Throws std::logic_error when `step_limit` is reached or all wait for ever.
   void Run(std::int64_t step_limit);
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "checkout.h"
 #include "judge.h"
@@ -18,10 +21,12 @@ constexpr int kRecoveryRounds = 3;
 using Kind = Command::Kind;
 
 void StartCheckouts(SimulatedWorld& world) {
-  for (int checkout = 0; checkout < world.plan().checkouts; ++checkout) {
-    world.scheduler().Start(world.NewProcess(checkout), false, [&world, checkout] {
+  std::set<std::pair<int, int>> lanes;
+  for (const Command& command : world.plan().commands) lanes.emplace(command.checkout, command.lane);
+  for (const auto& lane : lanes) {
+    world.scheduler().Start(world.NewProcess(lane.first), false, [&world, lane] {
       for (const Command& command : world.plan().commands) {
-        if (command.checkout != checkout) continue;
+        if (command.checkout != lane.first || command.lane != lane.second) continue;
         world.scheduler().GiveWay();
         RunCommand(world, command, false);
       }

@@ -94,13 +94,29 @@ const Fault* SimulatedWorld::NextFault(const Process& process, bool files) {
   return nullptr;
 }
 
+void SimulatedWorld::SendLater(const Process& sender, Duration delay, std::function<void()> request) {
+  Process& on_its_way = NewProcess(sender.checkout);
+  on_its_way.number = sender.number;
+  on_its_way.command = sender.command;
+  scheduler_.Start(on_its_way, true, std::move(request), delay);
+}
+
+void SimulatedWorld::AsServer(const Capabilities& capabilities,
+                              const std::function<void(MemoryStore&, const Context&)>& request) {
+  const ProcessWorld seen(*this, scheduler_.process());
+  MemoryStore client(bucket_);
+  client.Adopt(capabilities);
+  if (keep_trace_) Trace("-- a late request arrives --");
+  request(client, seen.context());
+}
+
 const Fault* SimulatedWorld::NextStoreFault(const Process& process) { return NextFault(process, false); }
 
 void SimulatedWorld::RecordObject(const std::string& key, const Content& after, bool tombstone) {
   const Process& process = scheduler_.process();
   ObjectWrite write{.moment = ++history_.moment,
                     .time = scheduler_.now(),
-                    .command = CommandOf(process.checkout),
+                    .command = process.command,
                     .checkout = process.checkout,
                     .process = process.number,
                     .before = std::nullopt,
@@ -135,7 +151,7 @@ void SimulatedWorld::AfterChange(const std::string& path, const std::string* bef
     const std::string tier_path = path.substr(cache.size());
     if (ClassOf(tier_path) != PathClass::kLocal) {
       history_.files[tier_path].push_back({.moment = ++history_.moment,
-                                           .command = CommandOf(process.checkout),
+                                           .command = process.command,
                                            .checkout = process.checkout,
                                            .before = before ? Content(*before) : std::nullopt,
                                            .after = after ? Content(*after) : std::nullopt});
@@ -159,10 +175,14 @@ void SimulatedWorld::Trace(const std::string& line) {
 // ---- the store ----
 
 FaultyStore::FaultyStore(SimulatedWorld& world, Process& process)
-    : StoreDecorator(std::make_unique<MemoryStore>(world.bucket())), world_(world), process_(process) {}
+    : FaultyStore(world, process, std::make_unique<MemoryStore>(world.bucket())) {}
+
+FaultyStore::FaultyStore(SimulatedWorld& world, Process& process, std::unique_ptr<MemoryStore> server)
+    : StoreDecorator(std::move(server)), world_(world), process_(process), server_(static_cast<MemoryStore&>(inner())) {}
 
 template <typename Result, typename Work>
-Result FaultyStore::Call(std::string_view what, const std::string& key, Sort sort, const Result& refused, const Work& work) {
+Result FaultyStore::Call(std::string_view what, const std::string& key, Sort sort, const Result& refused, const Work& work,
+                         const std::function<void()>& late) {
   using Kind = Fault::Kind;
   process_.ThrowIfDead();
   if (!process_.alive) throw Failure(StoreError::Kind::kUnreachable, "the process is dead");
@@ -174,8 +194,9 @@ Result FaultyStore::Call(std::string_view what, const std::string& key, Sort sor
   const auto is = [&](Kind kind) { return fault != nullptr && fault->kind == kind; };
   if (is(Kind::kCrashBefore)) world_.Kill(process_);
   if (is(Kind::kStall) || is(Kind::kSlowRequest)) scheduler.Sleep(Duration(fault->ms));
-  if (is(Kind::kTimeoutBefore)) scheduler.Sleep(kTimeout);
-  if (is(Kind::kErrorBefore) || is(Kind::kTimeoutBefore)) {
+  if (is(Kind::kTimeoutLate) && late) world_.SendLater(process_, kTimeout + Duration(fault->ms), late);
+  if (is(Kind::kTimeoutBefore) || is(Kind::kTimeoutLate)) scheduler.Sleep(kTimeout);
+  if (is(Kind::kErrorBefore) || is(Kind::kTimeoutBefore) || is(Kind::kTimeoutLate)) {
     world_.GiveWay();
     throw Failure(StoreError::Kind::kUnknownOutcome, NameOf(fault->kind));
   }
@@ -209,26 +230,34 @@ std::optional<ObjectState> FaultyStore::Head(const Context& context, const std::
 PutResult FaultyStore::Put(const Context& context, const std::string& key, const Body& body, const Condition& condition,
                            const PutOptions& options) {
   if (key == kLockKey && condition.etag() && !world_.scheduler().in_background()) process_.renewing_lock = true;
-  return Call("PUT", key, Sort::kWrite, PutResult{}, [&] {
-    const PutResult result = inner().Put(context, key, body, condition, options);
+  std::string bytes(body.size(), '\0');
+  body.ReadAt(0, bytes.data(), bytes.size());
+  // Sent late it goes by a client of its own: this one may be gone by then.
+  const auto send = [&world = world_, key, bytes, condition, options](MemoryStore& server, const Context& by) {
+    const PutResult result = server.Put(by, key, Body::FromBytes(bytes), condition, options);
     if (result.stored()) {
-      std::string bytes(body.size(), '\0');
-      body.ReadAt(0, bytes.data(), bytes.size());
-      const bool tombstone = IsTombstone(bytes);
-      world_.RecordObject(key, std::move(bytes), tombstone);
-    } else if (world_.tracing()) {
-      world_.Trace("   refused");
+      world.RecordObject(key, bytes, IsTombstone(bytes));
+    } else if (world.tracing()) {
+      world.Trace("   refused");
     }
     return result;
-  });
+  };
+  return Call("PUT", key, Sort::kWrite, PutResult{}, [&] { return send(server_, context); },
+              [&world = world_, send, capabilities = server_.capabilities()] {
+                world.AsServer(capabilities, [&](MemoryStore& server, const Context& by) { send(server, by); });
+              });
 }
 
 DeleteOutcome FaultyStore::Delete(const Context& context, const std::string& key, const ETag& expected) {
-  return Call("DELETE", key, Sort::kWrite, DeleteOutcome::kRefused, [&] {
-    const DeleteOutcome outcome = inner().Delete(context, key, expected);
-    if (outcome == DeleteOutcome::kDeleted) world_.RecordObject(key, std::nullopt, false);
+  const auto send = [&world = world_, key, expected](MemoryStore& server, const Context& by) {
+    const DeleteOutcome outcome = server.Delete(by, key, expected);
+    if (outcome == DeleteOutcome::kDeleted) world.RecordObject(key, std::nullopt, false);
     return outcome;
-  });
+  };
+  return Call("DELETE", key, Sort::kWrite, DeleteOutcome::kRefused, [&] { return send(server_, context); },
+              [&world = world_, send, capabilities = server_.capabilities()] {
+                world.AsServer(capabilities, [&](MemoryStore& server, const Context& by) { send(server, by); });
+              });
 }
 
 ListPage FaultyStore::List(const Context& context, const ListOptions& options) {

@@ -37,14 +37,16 @@ class SimulatedWorld final : public FileEvents {
 
   Process& NewProcess(int checkout);
   [[noreturn]] void Kill(Process& process);
-  void BeginCommand(int checkout, int command) { commands_[static_cast<std::size_t>(checkout)] = command; }
-  int CommandOf(int checkout) const { return commands_[static_cast<std::size_t>(checkout)]; }
   // From now on nothing goes wrong.
   void EndFaults() { faults_over_ = true; }
   int faults_injected() const { return faults_injected_; }
 
   // Others may go on; throws Crash if the process of the running task is dead.
   void GiveWay();
+  // A request that is on its way although nobody waits for its answer.
+  void SendLater(const Process& sender, Duration delay, std::function<void()> request);
+  // Lets such a request do its work, by a client of its own.
+  void AsServer(const Capabilities& capabilities, const std::function<void(MemoryStore&, const Context&)>& request);
   // The fault of a checkout's next call to its store, or null.
   const Fault* NextStoreFault(const Process& process);
   void RecordObject(const std::string& key, const Content& after, bool tombstone);
@@ -69,7 +71,6 @@ class SimulatedWorld final : public FileEvents {
   MemoryBucket bucket_;
   History history_;
   std::deque<Process> processes_;
-  std::array<int, 8> commands_{};
   std::array<int, 8> store_calls_{};
   std::array<int, 8> file_changes_{};
   bool faults_over_ = false;
@@ -94,10 +95,13 @@ class FaultyStore final : public StoreDecorator {
  private:
   enum class Sort { kRead, kWrite };
   template <typename Result, typename Work>
-  Result Call(std::string_view what, const std::string& key, Sort sort, const Result& refused, const Work& work);
+  Result Call(std::string_view what, const std::string& key, Sort sort, const Result& refused, const Work& work,
+              const std::function<void()>& late = {});
+  FaultyStore(SimulatedWorld& world, Process& process, std::unique_ptr<MemoryStore> server);
 
   SimulatedWorld& world_;
   Process& process_;
+  MemoryStore& server_;
   bool cut_ = false;  // the answer under way is broken off
 };
 
