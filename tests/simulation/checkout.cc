@@ -198,7 +198,7 @@ class Program {
       case Kind::kWriteRun:
         return WriteRun(command);
       case Kind::kAppendLog:
-        return AppendLog();
+        return AppendLog(command);
       case Kind::kEvictData:
         return EvictData(command);
     }
@@ -331,7 +331,7 @@ class Program {
   }
 
   Ending WriteRun(const Command& command) {
-    const std::string path = fmt::format("workflow-runs/w{}/workflow-run-c{}.yaml", command.target, process_.checkout);
+    const std::string path = fmt::format("workflow-runs/w{}-{}/workflow-run-c{}.yaml", command.target, command.lane, process_.checkout);
     const bool finished = ReadFile(context_.files(), TheCache().PathOf(path)).value_or("").find("succeeded") != std::string::npos;
     if (finished) return Ending::kFailed;
     WriteTier(path, fmt::format("status: {}\nstep: {}\n", command.detail == 2 ? "succeeded" : "running", record_.id),
@@ -339,8 +339,8 @@ class Program {
     return PublishTier();
   }
 
-  Ending AppendLog() {
-    const std::string path = fmt::format("audit/c{}.jsonl", process_.checkout);
+  Ending AppendLog(const Command& command) {
+    const std::string path = fmt::format("audit/c{}-{}.jsonl", process_.checkout, command.lane);
     const std::string line = fmt::format("{{\"command\":{}}}\n", record_.id);
     const std::string before = ReadFile(context_.files(), TheCache().PathOf(path)).value_or("");
     WriteTier(path, before + line, Expected::Anything());

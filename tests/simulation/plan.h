@@ -84,7 +84,11 @@ struct Plan {
   std::vector<Fault> faults;
 };
 
-Plan MakePlan(std::uint64_t seed);
+enum class Lanes {
+  kOne,  // a checkout runs one command after the other
+  kTwo,  // two processes at a time in each checkout
+};
+Plan MakePlan(std::uint64_t seed, Lanes lanes = Lanes::kOne);
 std::string Describe(const Command& command);
 std::string Describe(const Fault& fault);
 
