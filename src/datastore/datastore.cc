@@ -150,7 +150,11 @@ ObjectStore& Datastore::WritableStore(const Context& context) {
   std::optional<Capabilities> capabilities = KnownCapabilities(context);
   if (!capabilities) {
     capabilities = ProbeStore(context, *bare_store_);
-    replica(context).cache().state().SetValue(CapabilitiesKey(usable), CompactJson(CapabilitiesToJson(*capabilities)));
+    // A store that refuses in its trouble can look unsafe: what ends the command now is asked again by the next.
+    if (capabilities->safe() || settings_.allow_unsafe_store) {
+      replica(context).cache().state().SetValue(CapabilitiesKey(usable),
+                                                CompactJson(CapabilitiesToJson(*capabilities)));
+    }
   }
   usable.Adopt(*capabilities);
   if (!capabilities->safe()) {

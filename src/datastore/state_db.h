@@ -37,6 +37,7 @@ struct DirtyRow {
   std::string path;
   DirtyKind kind = DirtyKind::kWrite;
   std::int64_t seq = 0;  // grows with every change; tells a later change of the path from this one
+  std::string removed;   // kRemove: SHA-256 of the file that was removed; empty: there was none
 };
 
 // `<cache>/.datastore-state.db`: the memory of one checkout's cache. Never uploaded and safe to delete:
@@ -60,10 +61,10 @@ class StateDb {
   bool HasBases();
   std::int64_t CountBases();
 
-  // Answers the row's sequence number.
-  std::int64_t MarkDirty(const std::string& path, DirtyKind kind);
+  // Answers the row's sequence number. `removed`: of a removal, the version that it removes.
+  std::int64_t MarkDirty(const std::string& path, DirtyKind kind, const std::string& removed = {});
   // All of them or none; answers the first one's sequence number, the others' follow on it.
-  std::int64_t MarkDirty(std::span<const std::string> paths, DirtyKind kind);
+  std::int64_t MarkDirty(std::span<const std::string> paths, DirtyKind kind, const std::string& removed = {});
   std::optional<DirtyRow> FindDirty(const std::string& path);
   std::vector<DirtyRow> AllDirty();
 
@@ -73,8 +74,13 @@ class StateDb {
     std::vector<std::string> forget;  // paths without a base from now on
     std::vector<DirtyRow> handled;    // cleared only while path and seq are still the same
     std::vector<std::pair<std::string, std::string>> values;  // key to value; an empty value removes
+    bool placed = false;  // what BeginPlacing recorded is done
   };
   void Settle(const Settlement& settlement);
+
+  // Records files of the bucket that are about to be renamed into place, by the bases that they will have.
+  void BeginPlacing(const std::vector<Base>& bases);
+  std::vector<Base> Placing();
 
   // Small facts: the ETags of shards ("shard:<key>"), of the meta document, the store's capabilities.
   std::optional<std::string> Value(const std::string& key);

@@ -594,5 +594,137 @@ TEST_P(SyncEngine, APeersIdenticalRewriteIsNoReasonToRefuseAnEdit) {
   EXPECT_EQ(InBucket(kDoc), "two");
 }
 
+// ---- what the simulation found (tests/simulation) ----
+
+// From here on nothing that `checkout` asks of the store is answered; what it sends arrives all the same.
+void LoseAllAnswers(Checkout& checkout) {
+  checkout.faults->Add({.kind = Fault::Kind::kFailAfter, .times = -1});
+}
+
+TEST_P(SyncEngine, ARemovalTakesAnUploadWithItThatNobodyHeardTheEndOf) {
+  t.a->Write(kDoc, "one");
+  LoseAllAnswers(*t.a);
+  EXPECT_THROW(t.a->Push(), StoreError);
+  ASSERT_EQ(InBucket(kDoc), "one");
+  t.a->faults->Clear();
+  t.a->Remove(kDoc);
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_FALSE(InBucket(kDoc));
+}
+
+TEST_P(SyncEngine, ARemovalLeavesWhatAPeerMadeOfAnUploadThatNobodyHeardTheEndOf) {
+  t.a->Write(kDoc, "one");
+  LoseAllAnswers(*t.a);
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.c->Pull();
+  t.c->Write(kDoc, "two");
+  t.c->Push();
+  t.a->Remove(kDoc);
+  const PushReport report = t.a->Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kRemoval);
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+TEST_P(SyncEngine, AnUploadIsTheBaseOfTheNextEvenWhenItCouldNotBeAnnounced) {
+  t.a->Write(kDoc, "one");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .key_pattern = "_index/*", .times = -1,
+                    .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.a->Write(kDoc, "two");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+  EXPECT_EQ(IndexOf("config").at(kDoc).sha256, Sha256Hex("two"));
+}
+
+TEST_P(SyncEngine, APeersNewerVersionIsPulledOverAnUploadThatOnlyHasToBeAnnounced) {
+  t.a->Write(kDoc, "one");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .key_pattern = "_index/*", .times = -1,
+                    .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.c->Pull();
+  t.c->Write(kDoc, "two");
+  t.c->Push();
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "two");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+TEST_P(SyncEngine, WhatIsInItsShardButNotCommittedIsCommittedByTheNextPush) {
+  const std::string run = "workflow-runs/w/workflow-run-1.yaml";
+  t.c->Write(kDoc, "one");
+  t.c->Push();
+  t.c->Pull();
+  t.a->Write(run, "status: running\n");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .key_pattern = std::string(kMetaKey), .times = -1,
+                    .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.a->Pull();
+  t.a->Push();
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(run), "status: running\n");
+}
+
+TEST_P(SyncEngine, ACrashBetweenTheRecordOfARemovalAndTheRemovalLeavesNoFileBehind) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.a->cache->state().MarkDirty(kDoc, DirtyKind::kRemove, Sha256Hex("one"));
+  t.a->Reopen();
+  EXPECT_EQ(t.a->Push().files_removed, 1);
+  EXPECT_FALSE(t.a->Read(kDoc));
+  EXPECT_EQ(t.a->Push(/*walk=*/true).files_pushed, 0) << "the removed file came back";
+  EXPECT_FALSE(InBucket(kDoc));
+}
+
+TEST_P(SyncEngine, ACrashBetweenTheRecordOfAWriteAndTheFileDoesNotKeepAPeersFileAway) {
+  t.a->cache->state().MarkDirty(kDoc, DirtyKind::kWrite);
+  t.a->Reopen();
+  t.c->Write(kDoc, "theirs");
+  t.c->Push();
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "theirs");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "theirs");
+}
+
+TEST_P(SyncEngine, AFileThatACrashedPullHadPutInPlaceIsNotNewHere) {
+  t.c->Write(kDoc, "one");
+  t.c->Push();
+  const ETag etag = t.c->cache->state().FindBase(kDoc)->etag;
+  t.a->cache->state().BeginPlacing({{.path = kDoc, .etag = etag, .size = 3, .sha256 = Sha256Hex("one"), .entry = {}}});
+  WriteFileAtomically(t.world.files, t.a->root / kDoc, "one");
+  t.a->Reopen();
+  t.c->Remove(kDoc);
+  t.c->Push();
+  EXPECT_EQ(t.a->Push(/*walk=*/true).files_pushed, 0);
+  EXPECT_FALSE(InBucket(kDoc)) << "a removed document came back";
+  t.a->Pull();
+  EXPECT_FALSE(t.a->Read(kDoc));
+}
+
+TEST_P(SyncEngine, AnEntryThatComesAfterItsObjectWasRemovedByAPeerDoesNotStay) {
+  t.c->Write(kOther, "one");
+  t.c->Push();
+  t.a->Pull();
+  t.a->Write(kDoc, "one");
+  bool met = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation != StoreOperation::kPut || key != ShardKey("config") || std::exchange(met, true)) return;
+    t.c->Pull();
+    t.c->Remove(kDoc);
+    t.c->Push();
+  });
+  t.a->Push();
+  ASSERT_TRUE(met);
+  EXPECT_FALSE(InBucket(kDoc));
+  EXPECT_FALSE(IndexOf("config").contains(kDoc));
+}
+
 }  // namespace
 }  // namespace swamp

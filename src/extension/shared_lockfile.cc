@@ -11,6 +11,7 @@
 #include "util/digest.h"
 #include "util/environment.h"
 #include "util/log.h"
+#include "util/rules.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -155,7 +156,7 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
     PendingChanges outstanding = replay.outstanding;
     AddDelta(outstanding, delta, fetched.lockfile);
     // On record first: a crash from here on loses nothing.
-    WriteRecord(outstanding);
+    if (!RuleOff(Rule::kPendingRecordFirst)) WriteRecord(outstanding);
     if (!applied) {
       try {
         apply_locally(delta);
@@ -165,18 +166,18 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
       }
       applied = true;
     }
-    Lockfile next = replay.lockfile;
+    Lockfile next = RuleOff(Rule::kMergeByEntry) ? ReadLocal() : replay.lockfile;
     next.Apply(delta);
-    if (next == fetched.lockfile) {
-      if (fetched.etag) {
-        Follow(context, fetched.bytes, *fetched.etag);
-        // What was on record stands there already: the command that put it there may have died before it said so.
-        if (!record.empty()) Tell(context);
-      }
-      WriteRecord({});
-      return next;
-    }
     try {
+      if (next == fetched.lockfile) {
+        if (fetched.etag) {
+          Follow(context, fetched.bytes, *fetched.etag);
+          // What was on record stands there already: the command that put it there may have died before it said so.
+          if (!record.empty()) Tell(context);
+        }
+        WriteRecord({});
+        return next;
+      }
       lock->EnsureHeld(context);
       const std::string bytes = next.Serialize();
       const PutResult result =
