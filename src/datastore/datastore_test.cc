@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "datastore/config_tier.h"
 #include "objectstore/fault_store.h"
 #include "objectstore/memory_store.h"
 #include "util/test_world.h"
@@ -38,6 +39,7 @@ class DatastoreTest : public ::testing::Test {
   Repository repo{folder.path(), Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n"
                                                "datastore:\n"
                                                "  type: '@swamp/s3-datastore'\n"
+                                               "  managedConfig: true\n"
                                                "  config: {bucket: bucket, region: r, endpoint: 'http://localhost'}\n",
                                                "a test")};
 };
@@ -50,6 +52,19 @@ TEST_F(DatastoreTest, AStoreThatLookedUnsafeInItsTroubleIsLookedAtAgain) {
     EXPECT_EQ(error.code(), "store_unsafe");
   }
   EXPECT_TRUE(Open(/*refusals=*/0)->WritableStore(world.context).capabilities().safe());
+}
+
+// Two processes of one checkout create documents; the second pushes the first's along with its own.
+TEST_F(DatastoreTest, ACommandIsNotDoneWhenAnotherProcessWasToldThatAPeerWasFaster) {
+  const auto first = Open(0);
+  const auto second = Open(0);
+  const auto tier = OpenConfigTier(repo, *first);
+  const auto change = tier->Begin(world.context);
+  change->Create("models/command/shell/m1.yaml", "ours");
+  bucket.Plant("config/models/command/shell/m1.yaml", "a peer's");
+  second->Push(world.context);
+  EXPECT_THROW(change->Publish(), DocumentExists);
+  EXPECT_EQ(tier->Read(world.context, "models/command/shell/m1.yaml")->bytes, "a peer's");
 }
 
 }  // namespace

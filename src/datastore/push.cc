@@ -44,11 +44,20 @@ int PhaseOf(const Candidate& candidate) {
   }
 }
 
-std::vector<Candidate> FindCandidates(Replica& replica, bool walk) {
+bool ByPhase(const Candidate& a, const Candidate& b) { return PhaseOf(a) < PhaseOf(b); }
+
+// A writer holds the cache's lock from the record of its change to the change itself: without it another process's row
+// could be taken for one whose file is not there, or is as it was.
+std::vector<DirtyRow> RecordedChanges(const Context& context, Cache& cache) {
+  const Cache::Guard guard = cache.Lock(context);
+  return cache.state().AllDirty();
+}
+
+std::vector<Candidate> FindCandidates(const Context& context, Replica& replica, bool walk) {
   Cache& cache = replica.cache();
   std::vector<Candidate> candidates;
   std::set<std::string> recorded;
-  for (DirtyRow& row : cache.state().AllDirty()) {
+  for (DirtyRow& row : RecordedChanges(context, cache)) {
     recorded.insert(row.path);
     if (!replica.Holds(row.path)) continue;
     Candidate candidate{.path = row.path, .kind = row.kind};
@@ -68,8 +77,7 @@ std::vector<Candidate> FindCandidates(Replica& replica, bool walk) {
       candidates.push_back(std::move(candidate));
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return PhaseOf(a) < PhaseOf(b); });
+  std::stable_sort(candidates.begin(), candidates.end(), ByPhase);
   return candidates;
 }
 
@@ -102,7 +110,7 @@ class Pusher {
   // What is recorded and, when asked for, what a walk finds.
   PushReport RunAll(const PushOptions& request) {
     cache_.FinishPlacing(context_);
-    return Run(FindCandidates(replica_, request.walk));
+    return Run(FindCandidates(context_, replica_, request.walk));
   }
 
   PushReport Run(std::vector<Candidate> candidates) {
@@ -119,9 +127,7 @@ class Pusher {
       throw UserError("cache_busy", "another process of this checkout has been publishing for ten minutes",
                       "End that process, then run `swamp datastore sync`.");
     }
-    for (Candidate& candidate : std::span(candidates).subspan(immutable)) {
-      candidate.base = state_.FindBase(candidate.path);
-    }
+    candidates = AsTheyAreNow(std::span(candidates).subspan(immutable));
     for (int phase = 1; phase <= 4; ++phase) {
       const auto begin = std::find_if(candidates.begin(), candidates.end(),
                                       [&](const Candidate& one) { return PhaseOf(one) == phase; });
@@ -134,6 +140,22 @@ class Pusher {
   }
 
  private:
+  // Another process of this checkout may have published some of these meanwhile, and changed them again: a removal
+  // that is done already must not take what was made at its path since.
+  std::vector<Candidate> AsTheyAreNow(std::span<Candidate> found_before) {
+    std::vector<Candidate> now = FindCandidates(context_, replica_, false);
+    std::erase_if(now, [](const Candidate& one) { return PhaseOf(one) == 0; });
+    std::set<std::string> recorded;
+    for (const Candidate& one : now) recorded.insert(one.path);
+    for (Candidate& one : found_before) {
+      if (one.row || recorded.contains(one.path)) continue;
+      one.base = state_.FindBase(one.path);
+      now.push_back(std::move(one));
+    }
+    std::stable_sort(now.begin(), now.end(), ByPhase);
+    return now;
+  }
+
   // ---- uploading ----
 
   void Execute(std::span<Candidate> candidates) {
@@ -455,9 +477,9 @@ class Pusher {
 
 }  // namespace
 
-PushPreview PreviewPush(const Context&, Replica& replica, const PushOptions& request) {
+PushPreview PreviewPush(const Context& context, Replica& replica, const PushOptions& request) {
   PushPreview preview;
-  for (Candidate& candidate : FindCandidates(replica, request.walk)) {
+  for (Candidate& candidate : FindCandidates(context, replica, request.walk)) {
     if (candidate.kind == DirtyKind::kAnnounce) continue;
     const bool known = candidate.base && !candidate.base->gone();
     if (candidate.kind == DirtyKind::kRemove) {

@@ -24,13 +24,11 @@ struct Options {
   bool list_rules = false;
   bool shrink = true;
   bool until_first_loss = false;
-  Lanes lanes = Lanes::kOne;
 };
 
 constexpr const char* kUsage =
     "simulate [--seeds N] [--first-seed S] [--without RULE] [--no-shrink] [--until-first-loss]\n"
-    "         [--two-processes]\n"
-    "simulate --replay S [--without RULE] [--two-processes]\n"
+    "simulate --replay S [--without RULE]\n"
     "simulate --list-rules\n";
 
 std::optional<Options> Parse(int argc, char** argv) {
@@ -48,8 +46,6 @@ std::optional<Options> Parse(int argc, char** argv) {
       options.list_rules = true;
     } else if (flag == "--no-shrink") {
       options.shrink = false;
-    } else if (flag == "--two-processes") {
-      options.lanes = Lanes::kTwo;
     } else if (flag == "--until-first-loss") {
       options.until_first_loss = true;
     } else if (i + 1 < argc && flag == "--without") {
@@ -95,7 +91,7 @@ int RunSeeds(const Options& options) {
   std::vector<std::int64_t> endings(5);
   std::optional<std::uint64_t> first_loss;
   for (std::uint64_t seed = options.first_seed; seed < options.first_seed + options.seeds; ++seed) {
-    const Outcome outcome = Simulate(MakePlan(seed, options.lanes));
+    const Outcome outcome = Simulate(MakePlan(seed));
     ++runs;
     steps += outcome.steps;
     commands += outcome.commands;
@@ -115,7 +111,7 @@ int RunSeeds(const Options& options) {
   if (!first_loss) return 0;
   if (options.shrink) {
     fmt::print("\nThe first one, shrunk:\n");
-    Replay(Shrink(MakePlan(*first_loss, options.lanes)));
+    Replay(Shrink(MakePlan(*first_loss)));
   }
   return 1;
 }
@@ -131,7 +127,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (options->without) TurnRuleOff(*options->without);
-  return options->replay ? Replay(MakePlan(*options->replay, options->lanes)) : RunSeeds(*options);
+  return options->replay ? Replay(MakePlan(*options->replay)) : RunSeeds(*options);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ std::string Describe(const Fault& fault) {
   return text;
 }
 
-Plan MakePlan(std::uint64_t seed, Lanes lanes) {
+Plan MakePlan(std::uint64_t seed) {
   Dice dice(seed * 0x2545f4914f6cdd1d + 1);
   Plan plan;
   plan.seed = seed;
@@ -146,10 +146,11 @@ Plan MakePlan(std::uint64_t seed, Lanes lanes) {
   static const std::array<const Theme*, 5> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll};
   const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(5))];
   const int names = 1 + dice.Below(3);
+  const bool two_processes = dice.Percent(25);  // at a time, in each checkout
   for (int checkout = 0; checkout < plan.checkouts; ++checkout) {
     const int count = plan.checkouts > 3 ? 2 + dice.Below(2) : 2 + dice.Below(4);
     for (int i = 0; i < count; ++i) {
-      plan.commands.push_back({.checkout = checkout, .kind = Draw(dice, theme), .target = dice.Below(names), .detail = dice.Below(3), .lane = lanes == Lanes::kTwo ? i % 2 : 0});
+      plan.commands.push_back({.checkout = checkout, .kind = Draw(dice, theme), .target = dice.Below(names), .detail = dice.Below(3), .lane = two_processes ? i % 2 : 0});
     }
   }
   const int faults = dice.Percent(10) ? 0 : 1 + dice.Below(6);

@@ -84,11 +84,7 @@ struct Plan {
   std::vector<Fault> faults;
 };
 
-enum class Lanes {
-  kOne,  // a checkout runs one command after the other
-  kTwo,  // two processes at a time in each checkout
-};
-Plan MakePlan(std::uint64_t seed, Lanes lanes = Lanes::kOne);
+Plan MakePlan(std::uint64_t seed);
 std::string Describe(const Command& command);
 std::string Describe(const Fault& fault);
 
