@@ -1,5 +1,5 @@
 // Compares the expression language with @marcbachmann/cel-js (MIT) in one run, by CPU time:
-//   ninja -C build/release cel_bench && node bench/cel_compare.mjs build/release/cel_bench
+//   bench/cel_compare
 // The package is fetched with npm into build/cel-js, and never becomes part of the program.
 import {execFileSync} from 'node:child_process'
 import {existsSync, mkdirSync, writeFileSync} from 'node:fs'
@@ -36,7 +36,7 @@ for (const [op, apply] of Object.entries(operators)) {
 function measure(work) {
   let turns = 16
   let best = Infinity
-  for (let round = 0; round < 8; ) {
+  for (let round = 0; round < 4; ) {
     const begin = process.cpuUsage()
     for (let i = 0; i < turns; ++i) work()
     const {user, system} = process.cpuUsage(begin)
@@ -73,24 +73,38 @@ const variables = {
   last: 'Lee'
 }
 
-const theirs = {}
-for (const [name, text] of Object.entries(cases)) {
-  const evaluate = environment.parse(text)
-  evaluate(variables)
-  theirs[`parse ${name}`] = measure(() => environment.parse(text))
-  theirs[`compile ${name}`] = measure(() => environment.parse(text).check())
-  theirs[`evaluate ${name}`] = measure(() => evaluate(variables))
+function measureTheirs() {
+  const times = {}
+  for (const [name, text] of Object.entries(cases)) {
+    const evaluate = environment.parse(text)
+    evaluate(variables)
+    times[`parse ${name}`] = measure(() => environment.parse(text))
+    times[`evaluate ${name}`] = measure(() => evaluate(variables))
+    times[`text to value, ${name}`] = measure(() => environment.evaluate(text, variables))
+  }
+  const filter = environment.parse(cases.filter)
+  const rows = Array.from({length: 100_000}, (_, i) => ({
+    modelType: i % 3 === 0 ? 'command/shell' : 'aws/ec2-instance',
+    size: i % 200
+  }))
+  times['filter 100,000 records'] = measure(() => rows.filter((row) => filter(row)).length)
+  return times
 }
-const filter = environment.parse(cases.filter)
-const rows = Array.from({length: 100_000}, (_, i) => ({
-  modelType: i % 3 === 0 ? 'command/shell' : 'aws/ec2-instance',
-  size: i % 200
-}))
-theirs['filter 100,000 records'] = measure(() => rows.filter((row) => filter(row)).length)
 
-const ours = JSON.parse(execFileSync(process.argv[2], {encoding: 'utf8'}))
-console.log('| CPU time | swamp, ns | cel-js, ns | ratio |\n| --- | ---: | ---: | ---: |')
-for (const [name, time] of Object.entries(ours)) {
-  const ratio = theirs[name] / time
-  console.log(`| ${name} | ${time.toFixed(1)} | ${theirs[name].toFixed(1)} | ${ratio.toFixed(1)} |`)
+// In turns, so that what else the machine does meets both.
+const ours = {}
+const theirs = {}
+for (let turn = 0; turn < 3; ++turn) {
+  const keepBest = (best, times) => {
+    for (const [name, time] of Object.entries(times)) best[name] = Math.min(best[name] ?? Infinity, time)
+  }
+  keepBest(ours, JSON.parse(execFileSync(process.argv[2], {encoding: 'utf8'})))
+  keepBest(theirs, measureTheirs())
+}
+const rank = (name) => ['parse', 'evaluate', 'text', 'filter'].findIndex((word) => name.startsWith(word))
+const names = Object.keys(ours).sort((a, b) => rank(a) - rank(b))
+const show = (time) => (time >= 1e6 ? `${(time / 1e6).toFixed(2)} ms` : `${time.toFixed(0)} ns`)
+console.log('| CPU time | swamp | cel-js | ratio |\n| --- | ---: | ---: | ---: |')
+for (const name of names) {
+  console.log(`| ${name} | ${show(ours[name])} | ${show(theirs[name])} | ${(theirs[name] / ours[name]).toFixed(1)} |`)
 }

@@ -297,9 +297,22 @@ class Checker {
     const bool open = left->is(TypeKind::kParameter) || right->is(TypeKind::kParameter);
     const bool same = left == right && left->parameters.empty() && !open;
     if (op == Operator::kEqual || op == Operator::kNotEqual) return same || (any && !open) ? types::Bool() : nullptr;
-    if (PrecedenceOf(op) < PrecedenceOf(Operator::kAdd) || !same) return nullptr;
-    const bool number = left->is(TypeKind::kInt) || left->is(TypeKind::kUint) || (left->is(TypeKind::kDouble) && op != Operator::kModulo);
-    return number || left->is(TypeKind::kDyn) ? left : nullptr;
+    if (PrecedenceOf(op) < PrecedenceOf(Operator::kAdd) || open || !(same || any)) return nullptr;
+    const Type* const known = left->is(TypeKind::kDyn) ? right : left;  // what the other is too, or may turn out to be
+    switch (known->kind) {
+      case TypeKind::kDyn:
+      case TypeKind::kUint:
+        return known;
+      case TypeKind::kInt:
+        return dialect_ && !same ? types::Dyn() : known;  // the other may be a double
+      case TypeKind::kDouble:
+        if (op == Operator::kModulo) return nullptr;
+        return dialect_ && !same ? types::Dyn() : known;
+      case TypeKind::kString:
+        return op == Operator::kAdd ? known : nullptr;
+      default:
+        return nullptr;
+    }
   }
 
   const Type* OfOrder(std::span<const Type* const> operands) {
@@ -322,6 +335,7 @@ class Checker {
     const Type* const time = types::Timestamp();
     const Type* const span = types::Duration();
     std::vector<Signature> overloads;
+    overloads.reserve(16);
     const auto add = [&](const Type* a, const Type* b, const Type* result) { overloads.push_back(Types({a, b}, result)); };
     add(types::Int(), types::Int(), types::Int());
     add(types::Uint(), types::Uint(), types::Uint());

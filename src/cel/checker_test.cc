@@ -36,6 +36,10 @@ TEST_F(CheckerTest, InfersTypesOfLiteralsAndCalls) {
   EXPECT_EQ(TypeOf("timestamp(0) - timestamp(0)"), "google.protobuf.Duration");
   EXPECT_EQ(TypeOf("cel.bind(x, 1, [x])"), "list(int)");
   EXPECT_EQ(TypeOf("dyn(1) + 2"), "int");
+  EXPECT_EQ(TypeOf("dyn('a') + 'b' + 'c'"), "string");
+  EXPECT_EQ(TypeOf("2u % dyn(1u)"), "uint");
+  EXPECT_EQ(TypeOf("dyn(1) - dyn(2)"), "dyn");
+  EXPECT_EQ(TypeOf("dyn(1) - timestamp(0)"), "google.protobuf.Duration");
   EXPECT_EQ(TypeOf("ip('1.1.1.1')"), "net.IP");
 }
 
@@ -43,6 +47,8 @@ TEST_F(CheckerTest, ReportsErrorsThatAreCertainWithTheirPlace) {
   EXPECT_EQ(TypeOf("1 + 'a'"), "3 no such overload: int + string");
   EXPECT_EQ(TypeOf("1 == 1.0"), "3 no such overload: int == double");
   EXPECT_EQ(TypeOf("1 in ['a']"), "3 no such overload: int in list(string)");
+  EXPECT_EQ(TypeOf("'a' - dyn('b')"), "5 no such overload: string - dyn");
+  EXPECT_EQ(TypeOf("dyn(1) % 2.0"), "8 no such overload: dyn % double");
   EXPECT_EQ(TypeOf("[1] < [2]"), "5 no such overload: list(int) < list(int)");
   EXPECT_EQ(TypeOf("[1]['a']"), "4 no such overload: list(int)[string]");
   EXPECT_EQ(TypeOf("true ? 1 : 'a'"), "6 both branches of ? : must be of one type, found int and string");

@@ -20,7 +20,8 @@ std::uint32_t Environment::AddVariable(std::string name, const Type* type) {
 }
 
 void Environment::AddFunction(HostFunction function) {
-  assert(FindBuiltins(function.name, mode_).empty());
+  assert(std::ranges::none_of(FindBuiltins(function.name, mode_),
+                              [](const Builtin& builtin) { return builtin.style == Style::kGlobal; }));
   HostOverloads& overloads = functions_[function.name];
   overloads.owned.push_back(std::make_unique<const HostFunction>(std::move(function)));
   overloads.overloads.push_back(overloads.owned.back().get());

@@ -45,7 +45,7 @@ class Environment {
   // may have dots. Returns its number, counting from 0. Undeclared names are looked up too, by name.
   std::uint32_t AddVariable(std::string name, const Type* type = types::Dyn());
   // Overloads of one name are tried in the order in which they were added.
-  // Asks for a name that the language itself doesn't have.
+  // Asks for a name that the language itself doesn't call without a receiver: x.sort() and sort(x) may both be.
   void AddFunction(HostFunction function);
 
   struct DeclaredVariable {

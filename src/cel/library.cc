@@ -345,7 +345,7 @@ const Type* FindTypeName(std::string_view name) {
   static constexpr Type kOptional{.kind = TypeKind::kOpaque, .name = type_names::kOptional};
   static constexpr Type kIpType{.kind = TypeKind::kOpaque, .name = "net.IP"};
   static constexpr Type kCidrType{.kind = TypeKind::kOpaque, .name = "net.CIDR"};
-  const std::array<Named, 15> named = {{
+  static const std::array<Named, 15> kNamed = {{
       {"bool", types::Bool()},
       {"bytes", types::Bytes()},
       {"double", types::Double()},
@@ -362,8 +362,8 @@ const Type* FindTypeName(std::string_view name) {
       {"type", &kTypeType},
       {"uint", types::Uint()},
   }};
-  const auto found = std::ranges::find(named, name, &Named::name);
-  return found == named.end() ? nullptr : found->type;
+  const auto found = std::ranges::find(kNamed, name, &Named::name);
+  return found == kNamed.end() ? nullptr : found->type;
 }
 
 }  // namespace swamp::cel
