@@ -16,7 +16,7 @@ namespace swamp {
 class Clock;
 
 // How a make of S3 server treats conditions. The differences were measured on the real ones
-// (docs/datastore.md, "S3 servers").
+// (docs/s3-guide.md, "S3 servers").
 struct ServerBehaviour {
   enum class ReplaceMissing { kRefused, kCreates };
 

@@ -8,7 +8,7 @@
 
 namespace swamp {
 
-// The configuration of a `@swamp/s3-datastore` (docs/datastore.md), checked. It never holds
+// The configuration of a `@swamp/s3-datastore` (docs/s3-guide.md), checked. It never holds
 // credentials.
 struct S3Config {
   std::string bucket;
