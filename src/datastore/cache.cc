@@ -6,6 +6,7 @@
 #include "util/digest.h"
 #include "util/log.h"
 #include "util/relative_path.h"
+#include "util/rules.h"
 
 namespace swamp {
 namespace {
@@ -97,6 +98,30 @@ std::optional<Cache::LocalFile> Cache::Inspect(const std::string& path, const st
   return local;
 }
 
+void Cache::MarkEverything() {
+  for (const std::string& partition : state_->Partitions()) {
+    for (const Base& base : state_->BasesOfPartition(partition)) {
+      if (base.gone() || state_->FindDirty(base.path)) continue;
+      const bool here = files_.Stat(PathOf(base.path)).has_value();
+      state_->MarkDirty(base.path, here ? DirtyKind::kWrite : DirtyKind::kRemove, base.sha256);
+    }
+  }
+}
+
+void Cache::FinishPlacing(const Context& context) {
+  if (state_->Placing().empty()) return;
+  const Guard guard = Lock(context);
+  StateDb::Settlement settlement{.placed = true};
+  for (Base& base : state_->Placing()) {  // once more: its owner may have been alive
+    const auto local = Inspect(base.path, std::nullopt);
+    if (!local || local->sha256 != base.sha256) continue;
+    base.local_mtime_ns = local->mtime_ns;
+    base.local_size = local->size;
+    settlement.set.push_back(std::move(base));
+  }
+  state_->Settle(settlement);
+}
+
 Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path, std::string_view bytes,
                                  const Expected& expected, unsigned mode) {
   const fs::path target = JoinSafely(root_, path, "this command");
@@ -105,16 +130,19 @@ Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path
   file->Close(Durability::kSynced);
   const Guard guard = Lock(context);
   if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
+  if (RuleOff(Rule::kDirtyRowFirst)) file->Commit(Durability::kSynced);
+  if (RuleOff(Rule::kNamedPathsOnly)) MarkEverything();
   state_->MarkDirty(path, DirtyKind::kWrite);
-  file->Commit(Durability::kSynced);
+  if (!RuleOff(Rule::kDirtyRowFirst)) file->Commit(Durability::kSynced);
   return WriteOutcome::kWritten;
 }
 
 Cache::WriteOutcome Cache::Remove(const Context& context, const std::string& path, const Expected& expected) {
   const fs::path target = JoinSafely(root_, path, "this command");
   const Guard guard = Lock(context);
-  if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
-  state_->MarkDirty(path, DirtyKind::kRemove);
+  const std::optional<std::string> removed = Sha256At(files_, target);
+  if (!expected.Fits(removed)) return WriteOutcome::kUnexpected;
+  state_->MarkDirty(path, DirtyKind::kRemove, removed.value_or(""));
   if (files_.Remove(target)) {
     const fs::path folder = target.parent_path();
     files_.Sync(std::span(&folder, 1));

@@ -73,6 +73,9 @@ class Cache {
     return !base.gone() && file.sha256 == base.sha256;
   }
 
+  // Gives files their bases that a pull which died had put in place. Takes the lock if there are any.
+  void FinishPlacing(const Context& context);
+
   enum class WriteOutcome {
     kWritten,
     kUnexpected,  // something else is there; nothing was changed
@@ -92,6 +95,9 @@ class Cache {
   std::vector<std::string> Walk(const std::vector<std::string>& folders, const ExcludePatterns& excludes) const;
 
  private:
+  // "Something changed", as if any path could have: only with the rule off that a write names its paths.
+  void MarkEverything();
+
   std::filesystem::path root_;
   Files& files_;
   std::unique_ptr<StateDb> state_;

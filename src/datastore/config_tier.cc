@@ -183,7 +183,7 @@ class SyncedConfigChange final : public ConfigChange {
       throw DocumentExists(path);
     }
     created_.insert(TierPathOf(path));
-    changed_.insert(TierPathOf(path));
+    changed_[TierPathOf(path)] = Sha256Hex(bytes);
   }
 
   void Replace(const std::string& path, std::string_view bytes, const std::string& version) override {
@@ -191,7 +191,7 @@ class SyncedConfigChange final : public ConfigChange {
     if (cache_.Write(context_, tier_path, bytes, Expected::Version(version)) != Cache::WriteOutcome::kWritten) {
       throw EditConflictError(tier_path, cache_.conflicts().Keep(context_, tier_path, bytes));
     }
-    changed_.insert(tier_path);
+    changed_[tier_path] = Sha256Hex(bytes);
   }
 
   void Remove(const std::string& path, const std::string& version) override {
@@ -200,7 +200,7 @@ class SyncedConfigChange final : public ConfigChange {
     if (cache_.Remove(context_, tier_path, Expected::Version(version)) != Cache::WriteOutcome::kWritten) {
       throw ConflictError({.kind = PushConflict::Kind::kRemoval, .path = tier_path}, context_.clock().Now());
     }
-    changed_.insert(tier_path);
+    changed_[tier_path] = std::nullopt;
   }
 
   std::vector<Lost> PublishAll() override {
@@ -213,6 +213,7 @@ class SyncedConfigChange final : public ConfigChange {
       throw Unpublished(error);
     }
     std::vector<Lost> lost;
+    AddConflictsToldElsewhere(report);
     for (PushConflict& conflict : report.conflicts) {
       if (!changed_.contains(conflict.path)) {
         context_.log().Warn(kLog, ConflictError(conflict, context_.clock().Now()).message());
@@ -232,8 +233,38 @@ class SyncedConfigChange final : public ConfigChange {
  private:
   static std::string TierPathOf(const std::string& path) { return "config/" + path; }
 
+  // Another process of this checkout may have pushed our change along with its own, and been told that a peer was
+  // faster: this command must not call it done.
+  void AddConflictsToldElsewhere(PushReport& report) {
+    for (const auto& [path, ours] : changed_) {
+      const bool told = std::any_of(report.conflicts.begin(), report.conflicts.end(),
+                                    [&](const PushConflict& conflict) { return conflict.path == path; });
+      if (told) continue;
+      const auto base = cache_.state().FindBase(path);
+      const auto local = cache_.Inspect(path, std::nullopt);
+      if (!ours) {
+        const bool is_peers = local && base && Cache::IsClean(*local, *base);
+        if (is_peers) report.conflicts.push_back({.kind = PushConflict::Kind::kRemoval, .path = path});
+      } else if (!local || local->sha256 != *ours) {
+        if (const auto copy = KeptCopy(path, *ours)) {
+          const auto kind = local ? PushConflict::Kind::kEdited : PushConflict::Kind::kRemovedByPeer;
+          report.conflicts.push_back({.kind = kind, .path = path, .local_copy = *copy});
+        }
+      }
+    }
+  }
+
+  std::optional<fs::path> KeptCopy(const std::string& path, const std::string& version) const {
+    for (const ConflictFolder::Copy& copy : cache_.conflicts().List()) {
+      if (copy.path != path) continue;
+      if (Sha256Hex(ReadFile(cache_.files(), copy.file).value_or("")) == version) return copy.file;
+    }
+    return std::nullopt;
+  }
+
   UserError Unpublished(const UserError& cause) const {
-    std::vector<std::string> paths(changed_.begin(), changed_.end());
+    std::vector<std::string> paths;
+    for (const auto& [path, version] : changed_) paths.push_back(path);
     return UserError("managed_config_unpublished",
                      fmt::format("the change is made here but not published ({}): {}", fmt::join(paths, ", "),
                                  cause.message()),
@@ -244,7 +275,7 @@ class SyncedConfigChange final : public ConfigChange {
   Context context_;
   Datastore& datastore_;
   Cache& cache_;
-  std::set<std::string> changed_;
+  std::map<std::string, std::optional<std::string>> changed_;  // to the SHA-256 of ours; nothing: removed
   std::set<std::string> created_;
 };
 

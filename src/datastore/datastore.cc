@@ -137,7 +137,10 @@ ObjectStore& Datastore::WritableStore(const Context& context) {
   }
   if (!capabilities) {
     capabilities = ProbeStore(context, usable);
-    state.SetValue(key, CompactJson(CapabilitiesToJson(*capabilities)));
+    // A store that refuses in its trouble can look unsafe: what ends the command now is asked again by the next.
+    if (capabilities->safe() || settings_.allow_unsafe_store) {
+      state.SetValue(key, CompactJson(CapabilitiesToJson(*capabilities)));
+    }
   }
   usable.Adopt(*capabilities);
   if (!capabilities->safe()) {

@@ -9,6 +9,7 @@
 #include "util/environment.h"
 #include "util/log.h"
 #include "util/random.h"
+#include "util/rules.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -217,6 +218,9 @@ std::unique_ptr<StoreLock> AcquireLock(const Context& context, ObjectStore& stor
         return std::make_unique<HeldLock>(context, store, key, mine, other->etag);
       }
       if (other && other->stale()) {
+        if (RuleOff(Rule::kTakeoverBySwap)) {
+          if (const auto now = store.Head(context, key)) other->etag = now->info.etag;
+        }
         result = store.Put(context, key, body, Condition::Matches(other->etag), put);
         if (result.stored()) {
           context.log().Warn(kLog, fmt::format("the lock {} was stale and has been taken over from {}", key,

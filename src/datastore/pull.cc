@@ -12,6 +12,7 @@
 #include "util/executor.h"
 #include "util/log.h"
 #include "util/relative_path.h"
+#include "util/rules.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -62,6 +63,7 @@ class Puller {
         effort_(effort) {}
 
   PullReport Run() {
+    cache_.FinishPlacing(context_);
     reconciling_ = cache_.NeedsReconciling();
     if (reconciling_) scope_ = PullScope::kAll;
     const auto pulled = state_.Value(ScopeKey());
@@ -76,6 +78,7 @@ class Puller {
     }
     PlanConfig();
     if (scope_ == PullScope::kAll) PlanShards(answer.state);
+    if (RuleOff(Rule::kMetaBeforeListings)) answer = replica_.index().ReadMeta(context_, std::nullopt);
     Execute();
     Record(answer.state);
     return std::move(report_);
@@ -317,7 +320,13 @@ class Puller {
     }
     cache_.files().Sync(temporaries);
     const Cache::Guard guard = cache_.Lock(context_);
-    StateDb::Settlement settlement;
+    // Should this process die among the renames, the next one can tell a file of the bucket from one that is new here.
+    std::vector<Base> to_place;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (fetched[i].file && fetched[i].problem.empty()) to_place.push_back(BaseFor(items[i].path, fetched[i], {}));
+    }
+    state_.BeginPlacing(to_place);
+    StateDb::Settlement settlement{.placed = !to_place.empty()};
     std::set<std::filesystem::path> folders;
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!fetched[i].problem.empty()) {
@@ -340,13 +349,17 @@ class Puller {
     const bool base_moved = base.has_value() != item.base.has_value() ||
                             (base && base->etag.value != item.base->etag.value);
     if (base_moved) return false;  // another process of this checkout was faster
-    if (const auto dirty = state_.FindDirty(item.path); dirty && dirty->kind != DirtyKind::kAnnounce) {
+    const auto dirty = state_.FindDirty(item.path);
+    const auto local = cache_.Inspect(item.path, base);
+    const bool clean = !local || (base && Cache::IsClean(*local, *base));
+    // There is nothing of ours to keep where the file is its base and only waits for the index, or where a command
+    // died before it made the file that it had recorded.
+    const bool is_change = dirty && dirty->kind != DirtyKind::kAnnounce && !(dirty->kind == DirtyKind::kWrite && clean);
+    if (is_change) {
       if (!base || base->etag.value != fetched.etag.value) report_.kept_local.push_back(item.path);
       return true;
     }
-    if (fetched.index_is_wrong) state_.MarkDirty(item.path, DirtyKind::kAnnounce);
-    const auto local = cache_.Inspect(item.path, base);
-    const bool clean = !local || (base && Cache::IsClean(*local, *base));
+    if (fetched.index_is_wrong && !dirty) state_.MarkDirty(item.path, DirtyKind::kAnnounce);
     if (fetched.gone) return ApplyRemoval(item, fetched, local.has_value(), clean, settlement, folders);
     if (local && local->sha256 == fetched.sha256) {
       settlement.set.push_back(BaseFor(item.path, fetched, *local));

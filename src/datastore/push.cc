@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
@@ -10,6 +11,7 @@
 #include "util/context.h"
 #include "util/executor.h"
 #include "util/log.h"
+#include "util/rules.h"
 
 namespace swamp {
 namespace {
@@ -17,6 +19,8 @@ namespace {
 // Uploads whose outcomes are recorded in one go.
 constexpr std::size_t kBatch = 1000;
 constexpr std::string_view kPushLock = ".datastore-push.lock";
+// How often the index is looked after while others commit at the same time.
+constexpr int kRecheckRounds = 3;
 constexpr Duration kPushLockWait = std::chrono::minutes(10);
 
 struct Candidate {
@@ -40,11 +44,20 @@ int PhaseOf(const Candidate& candidate) {
   }
 }
 
-std::vector<Candidate> FindCandidates(Replica& replica, bool walk) {
+bool ByPhase(const Candidate& a, const Candidate& b) { return PhaseOf(a) < PhaseOf(b); }
+
+// A writer holds the cache's lock from the record of its change to the change itself: without it another process's row
+// could be taken for one whose file is not there, or is as it was.
+std::vector<DirtyRow> RecordedChanges(const Context& context, Cache& cache) {
+  const Cache::Guard guard = cache.Lock(context);
+  return cache.state().AllDirty();
+}
+
+std::vector<Candidate> FindCandidates(const Context& context, Replica& replica, bool walk) {
   Cache& cache = replica.cache();
   std::vector<Candidate> candidates;
   std::set<std::string> recorded;
-  for (DirtyRow& row : cache.state().AllDirty()) {
+  for (DirtyRow& row : RecordedChanges(context, cache)) {
     recorded.insert(row.path);
     if (!replica.Holds(row.path)) continue;
     Candidate candidate{.path = row.path, .kind = row.kind};
@@ -59,12 +72,12 @@ std::vector<Candidate> FindCandidates(Replica& replica, bool walk) {
       Candidate candidate{.path = path};
       candidate.base = cache.state().FindBase(path);
       const auto local = cache.Inspect(path, candidate.base);
-      if (!local || (candidate.base && Cache::IsClean(*local, *candidate.base))) continue;
+      const bool clean = local && candidate.base && Cache::IsClean(*local, *candidate.base);
+      if (!local || (clean && !RuleOff(Rule::kUnmodifiedNeverUploaded))) continue;
       candidates.push_back(std::move(candidate));
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return PhaseOf(a) < PhaseOf(b); });
+  std::stable_sort(candidates.begin(), candidates.end(), ByPhase);
   return candidates;
 }
 
@@ -82,7 +95,9 @@ class Pusher {
       : context_(context), replica_(replica), cache_(replica.cache()), state_(replica.cache().state()) {}
 
   PushReport Run(const PushOptions& request) {
-    std::vector<Candidate> candidates = FindCandidates(replica_, request.walk);
+    cache_.FinishPlacing(context_);
+    known_ = KnownMeta(state_);
+    std::vector<Candidate> candidates = FindCandidates(context_, replica_, request.walk);
     if (candidates.empty()) return {};
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
                                             [](const Candidate& one) { return PhaseOf(one) > 0; });
@@ -94,9 +109,7 @@ class Pusher {
       throw UserError("cache_busy", "another process of this checkout has been publishing for ten minutes",
                       "End that process, then run `swamp datastore sync`.");
     }
-    for (Candidate& candidate : std::span(candidates).subspan(immutable)) {
-      candidate.base = state_.FindBase(candidate.path);
-    }
+    candidates = AsTheyAreNow(std::span(candidates).subspan(immutable));
     for (int phase = 1; phase <= 4; ++phase) {
       const auto begin = std::find_if(candidates.begin(), candidates.end(),
                                       [&](const Candidate& one) { return PhaseOf(one) == phase; });
@@ -109,6 +122,22 @@ class Pusher {
   }
 
  private:
+  // Another process of this checkout may have published some of these meanwhile, and changed them again: a removal
+  // that is done already must not take what was made at its path since.
+  std::vector<Candidate> AsTheyAreNow(std::span<Candidate> found_before) {
+    std::vector<Candidate> now = FindCandidates(context_, replica_, false);
+    std::erase_if(now, [](const Candidate& one) { return PhaseOf(one) == 0; });
+    std::set<std::string> recorded;
+    for (const Candidate& one : now) recorded.insert(one.path);
+    for (Candidate& one : found_before) {
+      if (one.row || recorded.contains(one.path)) continue;
+      one.base = state_.FindBase(one.path);
+      now.push_back(std::move(one));
+    }
+    std::stable_sort(now.begin(), now.end(), ByPhase);
+    return now;
+  }
+
   // ---- uploading ----
 
   void Execute(std::span<Candidate> candidates) {
@@ -128,6 +157,9 @@ class Pusher {
       for (std::size_t i = 0; i < batch.size(); ++i) {
         if (outcomes[i]) Take(batch[i], std::move(*outcomes[i]));
       }
+      // What this checkout has put there is its base from now on, however the rest goes; the rows stay, so that
+      // the next push comes by again until the index knows.
+      state_.Settle(std::exchange(uploaded_, {}));
       // What did go up is announced even when something else didn't: the sooner others see it, the better.
       if (failure) {
         AnnounceQuietly();
@@ -137,58 +169,35 @@ class Pusher {
   }
 
   UploadOutcome Transfer(const Context& context, const Candidate& candidate) {
-    switch (candidate.kind) {
-      case DirtyKind::kWrite:
-        return UploadFile(context, replica_, candidate.path, candidate.base);
-      case DirtyKind::kRemove:
-        return RemoveObject(context, replica_, candidate.path, candidate.base);
-      case DirtyKind::kAnnounce:
-        return LookAt(context, candidate);
-    }
-    return {};
-  }
-
-  // The entry has to say what the object is, whoever put it there.
-  UploadOutcome LookAt(const Context& context, const Candidate& candidate) {
     UploadOutcome outcome;
-    outcome.path = candidate.path;
-    if (candidate.base) outcome.seen = candidate.base->entry;
-    outcome.kind = UploadOutcome::Kind::kRemoved;
-    const auto object = replica_.store().Head(context, candidate.path);
-    if (!object) return outcome;
-    outcome.etag = object->info.etag;
-    outcome.modified = object->info.last_modified;
-    if (object->info.size <= kMaxTombstoneSize) {
-      const auto bytes = GetBytes(context, replica_.store(), candidate.path);
-      if (!bytes || IsTombstone(bytes->bytes)) return outcome;
+    if (candidate.kind == DirtyKind::kWrite) {
+      outcome = UploadFile(context, replica_, candidate.path, candidate.base);
+    } else if (candidate.kind == DirtyKind::kRemove) {
+      outcome = RemoveObject(context, replica_, candidate.path, candidate.base, candidate.row->removed);
     }
-    outcome.kind = UploadOutcome::Kind::kConverged;
-    outcome.size = object->info.size;
-    const bool known = candidate.base && candidate.base->etag == object->info.etag;
-    if (known) outcome.sha256 = candidate.base->sha256;
-    return outcome;
+    if (outcome.kind != UploadOutcome::Kind::kNothing || !candidate.row) return outcome;
+    // Nothing to change, but an earlier push may have ended between its upload and the index.
+    return LookAtObject(context, replica_, candidate.path, candidate.base);
   }
 
   // ---- taking the outcome over ----
 
   void Take(const Candidate& candidate, UploadOutcome outcome) {
     using Kind = UploadOutcome::Kind;
-    StateDb::Settlement settlement;
     switch (outcome.kind) {
       case Kind::kNothing:
-        // Equal to its base, or gone before it was ever uploaded.
-        if (candidate.row) settlement.handled.push_back(*candidate.row);
-        state_.Settle(settlement);
         return;
       case Kind::kStored:
         ++report_.files_pushed;
         ToAnnounce(candidate, outcome);
         return;
       case Kind::kConverged:
+      case Kind::kLooked:
         ToAnnounce(candidate, outcome);
         return;
       case Kind::kRemoved:
-        if (candidate.kind == DirtyKind::kRemove) ++report_.files_removed;
+        ++report_.files_removed;
+        RemoveLeftover(candidate, outcome);
         ToAnnounce(candidate, outcome);
         return;
       case Kind::kTookTheirs:
@@ -197,8 +206,10 @@ class Pusher {
         if (BringHere(candidate, outcome, Row::kStays, Ours::kDropped)) ToAnnounce(candidate, outcome);
         return;
       case Kind::kConflict: {
-        const auto copy = BringHere(candidate, outcome, Row::kHandled, Ours::kKept);
+        // The row stays until the index knows: theirs may be an earlier upload of ours that nobody announced.
+        const auto copy = BringHere(candidate, outcome, Row::kStays, Ours::kKept);
         if (!copy) return;
+        ToAnnounce(candidate, outcome);
         report_.conflicts.push_back({.kind = outcome.theirs_is_gone ? PushConflict::Kind::kRemovedByPeer
                                                                     : PushConflict::Kind::kEdited,
                                      .path = candidate.path,
@@ -208,7 +219,7 @@ class Pusher {
         return;
       }
       case Kind::kPeerStays:
-        if (!BringHere(candidate, outcome, Row::kHandled, Ours::kDropped)) return;
+        if (!BringHere(candidate, outcome, Row::kLooks, Ours::kDropped)) return;
         report_.conflicts.push_back({.kind = PushConflict::Kind::kRemoval,
                                      .path = candidate.path,
                                      .local_copy = {},
@@ -229,7 +240,19 @@ class Pusher {
     return outcome.modified == Time{} ? std::nullopt : std::optional(outcome.modified);
   }
 
-  enum class Row { kHandled, kStays };
+  // A command died between the record of its removal and the removal itself, and the file is still here.
+  void RemoveLeftover(const Candidate& candidate, const UploadOutcome& outcome) {
+    const Cache::Guard guard = cache_.Lock(context_);
+    const auto row = state_.FindDirty(outcome.path);
+    if (!row || row->seq != candidate.row->seq) return;
+    const auto local = cache_.Inspect(outcome.path, std::nullopt);
+    if (local && local->sha256 == row->removed) cache_.files().Remove(cache_.PathOf(outcome.path));
+  }
+
+  enum class Row {
+    kStays,  // until the index knows
+    kLooks,  // the next push looks whether the index knows
+  };
   enum class Ours { kKept, kDropped };
 
   // The bucket's version comes here, in place of the file that was offered to it; returns where that is
@@ -249,7 +272,7 @@ class Pusher {
     std::filesystem::path copy;
     if (ours == Ours::kKept) copy = cache_.MoveToConflicts(context_, path);
     StateDb::Settlement settlement;
-    if (candidate.row && row_after == Row::kHandled) settlement.handled.push_back(*candidate.row);
+    if (candidate.row && row_after == Row::kLooks) settlement.handled.push_back(*candidate.row);
     Base base{.path = path, .etag = outcome.etag, .size = outcome.size, .sha256 = outcome.sha256, .entry = {}};
     if (outcome.sha256.empty()) {
       cache_.files().Remove(cache_.PathOf(path));
@@ -266,25 +289,31 @@ class Pusher {
       settlement.set.push_back(std::move(base));
     }
     state_.Settle(settlement);
+    if (row_after == Row::kLooks) state_.MarkDirty(path, DirtyKind::kAnnounce);
     return copy;
   }
 
   // ---- announcing ----
 
   void ToAnnounce(const Candidate& candidate, const UploadOutcome& outcome) {
-    IndexChange change{.path = candidate.path, .entry = std::nullopt, .seen = outcome.seen, .etag = outcome.etag};
+    using Kind = UploadOutcome::Kind;
+    const bool looked = outcome.kind == Kind::kLooked;
+    IndexChange change{.path = candidate.path, .entry = std::nullopt, .seen = outcome.seen, .etag = outcome.etag,
+                       .repairs = looked};
     Base base{.path = candidate.path, .etag = outcome.etag, .size = outcome.size, .sha256 = outcome.sha256,
               .entry = {}};
-    const bool gone = outcome.kind == UploadOutcome::Kind::kRemoved;
+    const bool gone = outcome.kind == Kind::kRemoved || outcome.theirs_is_gone;
     if (!gone) {
       change.entry = EntryFor(outcome);
       base.local_mtime_ns = outcome.local.mtime_ns;
       base.local_size = outcome.local.size;
+      if (outcome.kind == Kind::kStored || outcome.kind == Kind::kConverged) uploaded_.set.push_back(base);
       base.entry = change.entry->Signature();
     }
-    if (candidate.kind == DirtyKind::kAnnounce) {
-      // The file here is not touched by a look at the object; only the entry's signature is new.
-      if (candidate.base && !candidate.base->gone() && !gone) {
+    if (looked) {
+      // The file here is not touched by a look at the object; only the entry's signature is new, and only when
+      // the file is of that object: a newer one has still to be pulled.
+      if (candidate.base && !candidate.base->gone() && candidate.base->etag == outcome.etag && !gone) {
         Base same = *candidate.base;
         same.entry = base.entry;
         announced_.set.push_back(std::move(same));
@@ -298,19 +327,81 @@ class Pusher {
     changes_[PartitionOf(candidate.path)].push_back(std::move(change));
   }
 
+  using Changes = std::map<std::string, std::vector<IndexChange>>;  // by partition
+
   void AnnounceAll() {
     if (changes_.empty()) return;
+    MergeShards(changes_);
+    UpdateLegacy();
+    RemoteIndex::Commit commit =
+        replica_.index().CommitMeta(context_, PartitionsOf(changes_), known_, replica_.options().writer);
+    const bool alone = commit.followed_known;
+    const int rounds = RuleOff(Rule::kLateIndexWrites) ? 0 : kRecheckRounds;
+    for (int round = 0; !commit.followed_known && round < rounds; ++round) {
+      const Changes wrong = FindOvertaken();
+      if (!MergeShards(wrong)) break;
+      commit = replica_.index().CommitMeta(context_, PartitionsOf(wrong), commit.state, replica_.options().writer);
+    }
+    commit.followed_known = alone;
+    Settle(commit, known_);
+  }
+
+  static std::vector<std::string> PartitionsOf(const Changes& changes) {
     std::vector<std::string> partitions;
-    for (const auto& [partition, changes] : changes_) partitions.push_back(partition);
+    for (const auto& [partition, of_partition] : changes) partitions.push_back(partition);
+    return partitions;
+  }
+
+  // Whether any shard had to be changed.
+  bool MergeShards(const Changes& changes) {
+    const std::vector<std::string> partitions = PartitionsOf(changes);
+    std::atomic<bool> changed = false;
     context_.executor().ForEach(context_, partitions.size(), replica_.options().push_concurrency,
                                 [&](const Context& context, std::size_t i) {
-                                  replica_.index().MergeShard(context, partitions[i], changes_.at(partitions[i]));
+                                  if (replica_.index().MergeShard(context, partitions[i], changes.at(partitions[i]))) {
+                                    changed = true;
+                                  }
                                 });
-    UpdateLegacy();
-    const std::optional<MetaState> known = KnownMeta(state_);
-    const RemoteIndex::Commit commit =
-        replica_.index().CommitMeta(context_, partitions, known, replica_.options().writer);
-    Settle(commit, known);
+    return changed;
+  }
+
+  // Somebody else has committed since this push began, and an entry can be wrong although nobody wrote over it: a peer
+  // that removes an object before we enter it finds nothing to take out of the shard. Of two writers that meet on a
+  // path the one that commits later always gets here, and looks at its objects after all entries were written.
+  Changes FindOvertaken() {
+    std::vector<const IndexChange*> announced;
+    for (const auto& [partition, changes] : changes_) {
+      for (const IndexChange& change : changes) {
+        // Nobody changes a data version, and readers repair the entry of one that was collected.
+        if (!change.entry || ClassOf(change.path) != PathClass::kImmutable) announced.push_back(&change);
+      }
+    }
+    std::vector<std::optional<IndexChange>> found(announced.size());
+    context_.executor().ForEach(context_, announced.size(), replica_.options().push_concurrency,
+                                [&](const Context& context, std::size_t i) {
+                                  found[i] = LookAgain(context, *announced[i]);
+                                });
+    Changes wrong;
+    for (auto& change : found) {
+      if (change) wrong[PartitionOf(change->path)].push_back(std::move(*change));
+    }
+    return wrong;
+  }
+
+  // What the index has to say of the path by now; nothing: what it was told.
+  std::optional<IndexChange> LookAgain(const Context& context, const IndexChange& change) {
+    if (change.entry) {
+      const auto object = replica_.store().Head(context, change.path);
+      if (object && object->info.etag == change.etag) return std::nullopt;
+    }
+    const UploadOutcome outcome = LookAtObject(context, replica_, change.path, std::nullopt);
+    IndexChange now{.path = change.path,
+                    .entry = std::nullopt,
+                    .seen = change.entry ? change.entry->Signature() : std::string(),
+                    .etag = outcome.etag,
+                    .repairs = true};
+    if (!outcome.theirs_is_gone) now.entry = EntryFor(outcome);
+    return now;
   }
 
   // Bases and dirty rows change only now: until the index knows, the next push has to come by again.
@@ -325,6 +416,12 @@ class Pusher {
     }
     announced_.values.push_back(MetaValue(commit.state));
     const Cache::Guard guard = cache_.Lock(context_);
+    // A pull of another process may have brought a newer version meanwhile: then its base stands.
+    std::erase_if(announced_.set, [&](const Base& base) {
+      if (base.gone()) return false;
+      const auto current = state_.FindBase(base.path);
+      return !current || current->etag != base.etag;
+    });
     state_.Settle(announced_);
     announced_ = {};
     changes_.clear();
@@ -353,16 +450,18 @@ class Pusher {
   Replica& replica_;
   Cache& cache_;
   StateDb& state_;
-  std::map<std::string, std::vector<IndexChange>> changes_;
+  std::optional<MetaState> known_;  // from before the uploads
+  Changes changes_;
+  StateDb::Settlement uploaded_;
   StateDb::Settlement announced_;
   PushReport report_;
 };
 
 }  // namespace
 
-PushPreview PreviewPush(const Context&, Replica& replica, const PushOptions& request) {
+PushPreview PreviewPush(const Context& context, Replica& replica, const PushOptions& request) {
   PushPreview preview;
-  for (Candidate& candidate : FindCandidates(replica, request.walk)) {
+  for (Candidate& candidate : FindCandidates(context, replica, request.walk)) {
     if (candidate.kind == DirtyKind::kAnnounce) continue;
     const bool known = candidate.base && !candidate.base->gone();
     if (candidate.kind == DirtyKind::kRemove) {

@@ -10,6 +10,7 @@
 #include "util/context.h"
 #include "util/log.h"
 #include "util/random.h"
+#include "util/rules.h"
 
 namespace swamp {
 namespace {
@@ -114,8 +115,12 @@ std::optional<LegacyIndex> RemoteIndex::ReadLegacy(const Context& context) {
 bool RemoteIndex::Applies(const Context& context, const IndexChange& change,
                           const std::optional<IndexEntry>& current) {
   if (current == change.entry) return false;
+  if (change.repairs && current && change.entry && current->size == change.entry->size &&
+      (current->sha256.empty() || current->sha256 == change.entry->sha256)) {
+    return false;
+  }
   const bool as_seen = current ? current->Signature() == change.seen : change.seen.empty();
-  if (as_seen) return true;
+  if (as_seen || RuleOff(Rule::kLateIndexWrites)) return true;
   // Somebody else has written the entry since. The object tells whose word still holds.
   const auto object = store_.Head(context, change.path);
   if (!object) return !change.entry;
@@ -146,16 +151,21 @@ bool Merge(Index& index, const std::map<std::string, IndexEntry>& entries,
 
 }  // namespace
 
-void RemoteIndex::MergeShard(const Context& context, const std::string& partition,
+bool RemoteIndex::MergeShard(const Context& context, const std::string& partition,
                              const std::vector<IndexChange>& changes) {
+  std::optional<IndexShard> own_view;  // only with the rule off
   for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
     ShardState state = ReadShard(context, partition);
+    if (RuleOff(Rule::kShardMerge)) {
+      if (!own_view) own_view = state.shard;
+      state.shard = *own_view;
+    }
     const auto applies = [&](const IndexChange& change, const std::optional<IndexEntry>& current) {
       return Applies(context, change, current);
     };
-    if (!Merge(state.shard, state.shard.Entries(), changes, applies)) return;
+    if (!Merge(state.shard, state.shard.Entries(), changes, applies)) return false;
     const Body body = Body::FromBytes(state.shard.Serialize());
-    if (store_.Put(context, ShardKey(partition), body, ConditionFor(state.etag), {}).stored()) return;
+    if (store_.Put(context, ShardKey(partition), body, ConditionFor(state.etag), {}).stored()) return true;
     BackOff(context, attempt);
   }
   FailBusy(ShardKey(partition));
@@ -183,8 +193,9 @@ RemoteIndex::Commit RemoteIndex::CommitMeta(const Context& context, const std::v
                                             const std::optional<MetaState>& known, const std::string& writer) {
   std::optional<MetaState> current = known;
   for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
-    const bool first = current.has_value() && attempt == 1;
+    const bool known_is_tried = current.has_value() && attempt == 1;
     if (!current) current = ReadMeta(context, std::nullopt).state;
+    const bool first = known_is_tried || (attempt == 1 && current->etag.value.empty());
     IndexMeta next = current->meta;
     next.partitions.insert(partitions.begin(), partitions.end());
     next.commit_seq++;

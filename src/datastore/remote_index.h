@@ -14,7 +14,8 @@ struct IndexChange {
   std::string path;
   std::optional<IndexEntry> entry;  // nothing: the path is gone
   std::string seen;                 // signature of the entry that this writer saw before its write; empty: none
-  ETag etag;                        // of the object (or the tombstone) that this writer put there
+  ETag etag;                        // of the object (or the tombstone) that this writer put there, or has seen there
+  bool repairs = false;             // the writer has only looked: an entry that fits the object stays as it is
 };
 
 // `_meta.json` with the ETag that a next commit has to match.
@@ -49,13 +50,13 @@ class RemoteIndex {
   std::optional<LegacyIndex> ReadLegacy(const Context& context);
 
   // Brings the changes into their shard. An entry that somebody else wrote meanwhile stays, unless a
-  // look at the object shows that ours still describes it.
-  void MergeShard(const Context& context, const std::string& partition,
+  // look at the object shows that ours still describes it. Says whether anything had to be changed.
+  bool MergeShard(const Context& context, const std::string& partition,
                   const std::vector<IndexChange>& changes);
   // The same for the older single index; does nothing where there is none.
   void MergeLegacy(const Context& context, const std::vector<IndexChange>& changes);
   // Commits: one number further, with these partitions named. `known` is tried first and saves a read.
-  // Returns the new state, and whether it directly followed `known`.
+  // Returns the new state, and whether nobody else has committed since `known` (or, without it, ever).
   struct Commit {
     MetaState state;
     bool followed_known = false;

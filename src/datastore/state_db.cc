@@ -7,15 +7,19 @@
 namespace swamp {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE base(
   path TEXT PRIMARY KEY, partition TEXT NOT NULL, etag TEXT NOT NULL, size INTEGER NOT NULL,
   sha256 TEXT NOT NULL, local_mtime_ns INTEGER NOT NULL, local_size INTEGER NOT NULL,
   entry TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE placing(
+  path TEXT PRIMARY KEY, etag TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL,
+  local_mtime_ns INTEGER NOT NULL, local_size INTEGER NOT NULL, entry TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX base_partition ON base(partition);
-CREATE TABLE dirty(path TEXT PRIMARY KEY, kind INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE dirty(
+  path TEXT PRIMARY KEY, kind INTEGER NOT NULL, seq INTEGER NOT NULL, removed TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES('seq', '0');
 )";
@@ -68,7 +72,7 @@ void StateDb::Open(Files& files, const std::filesystem::path& path) {
                                 path.string(), version, kSchemaVersion),
                     "Use the newer program, or delete the file: the next command makes it again.");
   }
-  database_->Execute("DROP TABLE IF EXISTS base; DROP TABLE IF EXISTS dirty; DROP TABLE IF EXISTS meta;");
+  database_->Execute("DROP TABLE IF EXISTS base; DROP TABLE IF EXISTS placing; DROP TABLE IF EXISTS dirty; DROP TABLE IF EXISTS meta;");
   database_->Execute(kSchema);
   database_->Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.Commit();
@@ -107,7 +111,7 @@ std::int64_t StateDb::CountBases() {
   return statement.Next() ? statement.Integer(0) : 0;
 }
 
-std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
+std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind, const std::string& removed) {
   Transaction transaction(*database_);
   Statement(database_->handle(), "UPDATE meta SET value = value + 1 WHERE key = 'seq'").Run();
   std::int64_t seq = 0;
@@ -115,10 +119,11 @@ std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
     Statement next(database_->handle(), "SELECT value FROM meta WHERE key = 'seq'");
     if (next.Next()) seq = std::stoll(next.Text(0));
   }
-  Statement(database_->handle(), "INSERT OR REPLACE INTO dirty(path, kind, seq) VALUES(?, ?, ?)")
+  Statement(database_->handle(), "INSERT OR REPLACE INTO dirty(path, kind, seq, removed) VALUES(?, ?, ?, ?)")
       .Bind(1, path)
       .Bind(2, static_cast<std::int64_t>(kind))
       .Bind(3, seq)
+      .Bind(4, removed)
       .Run();
   transaction.Commit();
   return seq;
@@ -127,20 +132,20 @@ std::int64_t StateDb::MarkDirty(const std::string& path, DirtyKind kind) {
 namespace {
 
 DirtyRow DirtyOf(const Statement& row) {
-  return {row.Text(0), static_cast<DirtyKind>(row.Integer(1)), row.Integer(2)};
+  return {row.Text(0), static_cast<DirtyKind>(row.Integer(1)), row.Integer(2), row.Text(3)};
 }
 
 }  // namespace
 
 std::optional<DirtyRow> StateDb::FindDirty(const std::string& path) {
-  Statement statement(database_->handle(), "SELECT path, kind, seq FROM dirty WHERE path = ?");
+  Statement statement(database_->handle(), "SELECT path, kind, seq, removed FROM dirty WHERE path = ?");
   statement.Bind(1, path);
   if (!statement.Next()) return std::nullopt;
   return DirtyOf(statement);
 }
 
 std::vector<DirtyRow> StateDb::AllDirty() {
-  Statement statement(database_->handle(), "SELECT path, kind, seq FROM dirty ORDER BY path");
+  Statement statement(database_->handle(), "SELECT path, kind, seq, removed FROM dirty ORDER BY path");
   std::vector<DirtyRow> rows;
   while (statement.Next()) rows.push_back(DirtyOf(statement));
   return rows;
@@ -148,7 +153,7 @@ std::vector<DirtyRow> StateDb::AllDirty() {
 
 void StateDb::Settle(const Settlement& settlement) {
   if (settlement.set.empty() && settlement.forget.empty() && settlement.handled.empty() &&
-      settlement.values.empty()) {
+      settlement.values.empty() && !settlement.placed) {
     return;
   }
   Transaction transaction(*database_);
@@ -179,7 +184,33 @@ void StateDb::Settle(const Settlement& settlement) {
       set_value.Bind(1, key).Bind(2, value).Run();
     }
   }
+  if (settlement.placed) database_->Execute("DELETE FROM placing");
   transaction.Commit();
+}
+
+void StateDb::BeginPlacing(const std::vector<Base>& bases) {
+  if (bases.empty()) return;
+  Transaction transaction(*database_);
+  Statement insert(database_->handle(),
+                   "INSERT OR REPLACE INTO placing(path, etag, size, sha256, local_mtime_ns, local_size, entry) "
+                   "VALUES(?, ?, ?, ?, 0, 0, ?)");
+  for (const Base& base : bases) {
+    insert.Bind(1, base.path)
+        .Bind(2, base.etag.value)
+        .Bind(3, static_cast<std::int64_t>(base.size))
+        .Bind(4, base.sha256)
+        .Bind(5, base.entry)
+        .Run();
+  }
+  transaction.Commit();
+}
+
+std::vector<Base> StateDb::Placing() {
+  Statement statement(database_->handle(),
+                      "SELECT path, etag, size, sha256, local_mtime_ns, local_size, entry FROM placing");
+  std::vector<Base> bases;
+  while (statement.Next()) bases.push_back(BaseOf(statement));
+  return bases;
 }
 
 std::optional<std::string> StateDb::Value(const std::string& key) {

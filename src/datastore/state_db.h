@@ -37,6 +37,7 @@ struct DirtyRow {
   std::string path;
   DirtyKind kind = DirtyKind::kWrite;
   std::int64_t seq = 0;  // grows with every change; tells a later change of the path from this one
+  std::string removed;   // kRemove: SHA-256 of the file that was removed; empty: there was none
 };
 
 // `<cache>/.datastore-state.db`: the memory of one checkout's cache. Never uploaded and safe to delete:
@@ -60,7 +61,7 @@ class StateDb {
   bool HasBases();
   std::int64_t CountBases();
 
-  std::int64_t MarkDirty(const std::string& path, DirtyKind kind);
+  std::int64_t MarkDirty(const std::string& path, DirtyKind kind, const std::string& removed = {});
   std::optional<DirtyRow> FindDirty(const std::string& path);
   std::vector<DirtyRow> AllDirty();
 
@@ -70,8 +71,13 @@ class StateDb {
     std::vector<std::string> forget;  // paths without a base from now on
     std::vector<DirtyRow> handled;    // cleared only while path and seq are still the same
     std::vector<std::pair<std::string, std::string>> values;  // key to value; an empty value removes
+    bool placed = false;  // what BeginPlacing recorded is done
   };
   void Settle(const Settlement& settlement);
+
+  // Records files of the bucket that are about to be renamed into place, by the bases that they will have.
+  void BeginPlacing(const std::vector<Base>& bases);
+  std::vector<Base> Placing();
 
   // Small facts: the ETags of shards ("shard:<key>"), of the meta document, the store's capabilities.
   std::optional<std::string> Value(const std::string& key);

@@ -594,5 +594,238 @@ TEST_P(SyncEngine, APeersIdenticalRewriteIsNoReasonToRefuseAnEdit) {
   EXPECT_EQ(InBucket(kDoc), "two");
 }
 
+// ---- what the simulation found (tests/simulation) ----
+
+// From here on nothing that `checkout` asks of the store is answered; what it sends arrives all the same.
+void LoseAllAnswers(Checkout& checkout) {
+  checkout.faults->Add({.kind = Fault::Kind::kFailAfter, .times = -1});
+}
+
+TEST_P(SyncEngine, ARemovalTakesAnUploadWithItThatNobodyHeardTheEndOf) {
+  t.a->Write(kDoc, "one");
+  LoseAllAnswers(*t.a);
+  EXPECT_THROW(t.a->Push(), StoreError);
+  ASSERT_EQ(InBucket(kDoc), "one");
+  t.a->faults->Clear();
+  t.a->Remove(kDoc);
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_FALSE(InBucket(kDoc));
+}
+
+TEST_P(SyncEngine, ARemovalLeavesWhatAPeerMadeOfAnUploadThatNobodyHeardTheEndOf) {
+  t.a->Write(kDoc, "one");
+  LoseAllAnswers(*t.a);
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.c->Pull();
+  t.c->Write(kDoc, "two");
+  t.c->Push();
+  t.a->Remove(kDoc);
+  const PushReport report = t.a->Push();
+  ASSERT_THAT(report.conflicts, SizeIs(1));
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kRemoval);
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+TEST_P(SyncEngine, AnUploadIsTheBaseOfTheNextEvenWhenItCouldNotBeAnnounced) {
+  t.a->Write(kDoc, "one");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .key_pattern = "_index/*", .times = -1,
+                    .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.a->Write(kDoc, "two");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+  EXPECT_EQ(IndexOf("config").at(kDoc).sha256, Sha256Hex("two"));
+}
+
+TEST_P(SyncEngine, APeersNewerVersionIsPulledOverAnUploadThatOnlyHasToBeAnnounced) {
+  t.a->Write(kDoc, "one");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .key_pattern = "_index/*", .times = -1,
+                    .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.c->Pull();
+  t.c->Write(kDoc, "two");
+  t.c->Push();
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "two");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kDoc), "two");
+}
+
+TEST_P(SyncEngine, WhatIsInItsShardButNotCommittedIsCommittedByTheNextPush) {
+  const std::string run = "workflow-runs/w/workflow-run-1.yaml";
+  t.c->Write(kDoc, "one");
+  t.c->Push();
+  t.c->Pull();
+  t.a->Write(run, "status: running\n");
+  t.a->faults->Add({.operation = StoreOperation::kPut, .key_pattern = std::string(kMetaKey), .times = -1,
+                    .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(t.a->Push(), StoreError);
+  t.a->faults->Clear();
+  t.a->Pull();
+  t.a->Push();
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(run), "status: running\n");
+}
+
+TEST_P(SyncEngine, ACrashBetweenTheRecordOfARemovalAndTheRemovalLeavesNoFileBehind) {
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.a->cache->state().MarkDirty(kDoc, DirtyKind::kRemove, Sha256Hex("one"));
+  t.a->Reopen();
+  EXPECT_EQ(t.a->Push().files_removed, 1);
+  EXPECT_FALSE(t.a->Read(kDoc));
+  EXPECT_EQ(t.a->Push(/*walk=*/true).files_pushed, 0) << "the removed file came back";
+  EXPECT_FALSE(InBucket(kDoc));
+}
+
+TEST_P(SyncEngine, ACrashBetweenTheRecordOfAWriteAndTheFileDoesNotKeepAPeersFileAway) {
+  t.a->cache->state().MarkDirty(kDoc, DirtyKind::kWrite);
+  t.a->Reopen();
+  t.c->Write(kDoc, "theirs");
+  t.c->Push();
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "theirs");
+  EXPECT_THAT(t.a->Push().conflicts, IsEmpty());
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "theirs");
+}
+
+TEST_P(SyncEngine, AFileThatACrashedPullHadPutInPlaceIsNotNewHere) {
+  t.c->Write(kDoc, "one");
+  t.c->Push();
+  const ETag etag = t.c->cache->state().FindBase(kDoc)->etag;
+  t.a->cache->state().BeginPlacing({{.path = kDoc, .etag = etag, .size = 3, .sha256 = Sha256Hex("one"), .entry = {}}});
+  WriteFileAtomically(t.world.files, t.a->root / kDoc, "one");
+  t.a->Reopen();
+  t.c->Remove(kDoc);
+  t.c->Push();
+  EXPECT_EQ(t.a->Push(/*walk=*/true).files_pushed, 0);
+  EXPECT_FALSE(InBucket(kDoc)) << "a removed document came back";
+  t.a->Pull();
+  EXPECT_FALSE(t.a->Read(kDoc));
+}
+
+TEST_P(SyncEngine, AnEntryThatComesAfterItsObjectWasRemovedByAPeerDoesNotStay) {
+  t.c->Write(kOther, "one");
+  t.c->Push();
+  t.a->Pull();
+  t.a->Write(kDoc, "one");
+  bool met = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation != StoreOperation::kPut || key != ShardKey("config") || std::exchange(met, true)) return;
+    t.c->Pull();
+    t.c->Remove(kDoc);
+    t.c->Push();
+  });
+  t.a->Push();
+  ASSERT_TRUE(met);
+  EXPECT_FALSE(InBucket(kDoc));
+  EXPECT_FALSE(IndexOf("config").contains(kDoc));
+}
+
+// ---- two processes of one checkout ----
+
+// Another process of a's checkout.
+std::unique_ptr<Checkout> SecondProcess(TwoCheckouts& t) {
+  auto second = std::make_unique<Checkout>(t.world, t.bucket, t.a->root, "ann@a");
+  second->store->Adopt(t.behaviour.ToCapabilities());
+  return second;
+}
+
+TEST_P(SyncEngine, ARemovalThatAnotherProcessPublishedTakesNothingThatWasMadeThereSince) {
+  t.a->Write("data/command/shell/0b0c0d0e-0000-4000-8000-000000000001/result/1/raw", "data");
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  // While the first process uploads its data, the second removes the document with its own push and makes it again.
+  t.a->Write(kRaw + std::string("2"), "more");
+  t.a->Remove(kDoc);
+  const auto second = SecondProcess(t);
+  bool met = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation != StoreOperation::kPut || key != kRaw + std::string("2") || std::exchange(met, true)) return;
+    second->Push();
+    second->Write(kDoc, "two");
+    second->Push();
+  });
+  t.a->Push();
+  ASSERT_TRUE(met);
+  EXPECT_EQ(InBucket(kDoc), "two");
+  EXPECT_EQ(t.a->Read(kDoc), "two");
+}
+
+// Tells when a file gets its name.
+class WatchedFiles final : public Files {
+ public:
+  explicit WatchedFiles(Files& files) : files_(files) {}
+  std::function<void(const std::filesystem::path&)> before_commit;
+
+  std::optional<FileInfo> Stat(const std::filesystem::path& path) override { return files_.Stat(path); }
+  std::unique_ptr<InputFile> Open(const std::filesystem::path& path) override { return files_.Open(path); }
+  std::unique_ptr<OutputFile> Create(const std::filesystem::path& target, unsigned mode) override {
+    return std::make_unique<Output>(*this, files_.Create(target, mode), target);
+  }
+  void Append(const std::filesystem::path& path, std::string_view bytes, unsigned mode) override {
+    files_.Append(path, bytes, mode);
+  }
+  bool Remove(const std::filesystem::path& path) override { return files_.Remove(path); }
+  void Rename(const std::filesystem::path& from, const std::filesystem::path& to) override { files_.Rename(from, to); }
+  void CreateFolders(const std::filesystem::path& path, unsigned mode) override { files_.CreateFolders(path, mode); }
+  std::vector<FolderEntry> List(const std::filesystem::path& folder) override { return files_.List(folder); }
+  void SetMode(const std::filesystem::path& path, unsigned mode) override { files_.SetMode(path, mode); }
+  void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override { files_.SetMtime(path, mtime_ns); }
+  void Sync(std::span<const std::filesystem::path> paths) override { files_.Sync(paths); }
+  std::filesystem::path Resolve(const std::filesystem::path& path) override { return files_.Resolve(path); }
+  std::unique_ptr<FileLock> Lock(const Context& context, const std::filesystem::path& path, Duration wait) override {
+    return files_.Lock(context, path, wait);
+  }
+  std::string DatabaseName(const std::filesystem::path& path) override { return files_.DatabaseName(path); }
+
+ private:
+  class Output final : public OutputFile {
+   public:
+    Output(WatchedFiles& owner, std::unique_ptr<OutputFile> file, std::filesystem::path target)
+        : owner_(owner), file_(std::move(file)), target_(std::move(target)) {}
+    void Append(std::string_view bytes) override { file_->Append(bytes); }
+    void Close(Durability durability) override { file_->Close(durability); }
+    void Commit(Durability durability) override {
+      if (owner_.before_commit) owner_.before_commit(target_);
+      file_->Commit(durability);
+    }
+    bool CommitExclusive() override { return file_->CommitExclusive(); }
+    const std::filesystem::path& temporary_path() const override { return file_->temporary_path(); }
+
+   private:
+    WatchedFiles& owner_;
+    std::unique_ptr<OutputFile> file_;
+    std::filesystem::path target_;
+  };
+  Files& files_;
+};
+
+TEST_P(SyncEngine, APushDoesNotDropTheRecordOfAFileThatAnotherProcessIsJustWriting) {
+  WatchedFiles files(t.world.files);
+  World world{t.world.clock, t.world.random, files, t.world.environment, t.world.executor, t.world.log};
+  Cancellation cancellation;
+  const Context context(world, cancellation);
+  Cache writer(context, t.a->root);
+  bool met = false;
+  files.before_commit = [&](const std::filesystem::path&) {
+    if (std::exchange(met, true)) return;
+    try {
+      t.a->Push();  // waits for the writer, which here can't go on meanwhile
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), "cache_busy");
+    }
+  };
+  writer.Write(context, kDoc, "one", Expected::Absent());
+  ASSERT_TRUE(met);
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), ElementsAre(kDoc));
+  t.a->Push();
+  EXPECT_EQ(InBucket(kDoc), "one");
+}
+
 }  // namespace
 }  // namespace swamp

@@ -5,6 +5,7 @@
 #include "datastore/tombstone.h"
 #include "util/context.h"
 #include "util/digest.h"
+#include "util/rules.h"
 #include "util/text.h"
 #include "util/yaml.h"
 
@@ -70,6 +71,16 @@ std::string MergeLines(std::string_view ours, std::string_view theirs) {
   return merged;
 }
 
+class HashingSink final : public BodySink {
+ public:
+  explicit HashingSink(Hasher& hasher) : hasher_(hasher) {}
+  void Restart() override { hasher_ = Hasher(); }
+  void Write(std::string_view bytes) override { hasher_.Update(bytes); }
+
+ private:
+  Hasher& hasher_;
+};
+
 class Upload {
  public:
   Upload(const Context& context, Replica& replica, const std::string& path, const std::optional<Base>& base)
@@ -84,7 +95,8 @@ class Upload {
     const FileInfo info = file->Info();
     Body body = Body::FromFile(std::move(file));
     outcome_.local = {info.size, info.mtime_ns, body.sha256_hex()};
-    if (base_ && !base_->gone() && base_->sha256 == body.sha256_hex()) {
+    const bool unmodified = base_ && !base_->gone() && base_->sha256 == body.sha256_hex();
+    if (unmodified && !RuleOff(Rule::kUnmodifiedNeverUploaded)) {
       FillFrom(*base_);
       return std::move(outcome_);
     }
@@ -93,6 +105,7 @@ class Upload {
     Condition condition = over_base ? Condition::Matches(base_->etag) : Condition::Absent();
     for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
       const Body& sent = merged_ ? *merged_ : body;
+      if (RuleOff(Rule::kConditionalUpload)) condition = WhateverIsThere();
       const PutResult result =
           store_.Put(context_, outcome_.path, sent, condition,
                      {.writer = replica_.options().writer, .name_is_claimed = NameIsClaimed()});
@@ -114,6 +127,11 @@ class Upload {
  private:
   // Data versions are announced by their metadata, whose create-only write claims the version.
   bool NameIsClaimed() const { return class_ == PathClass::kImmutable && outcome_.path.ends_with("/raw"); }
+
+  Condition WhateverIsThere() {
+    const auto object = store_.Head(context_, outcome_.path);
+    return object ? Condition::Matches(object->info.etag) : Condition::Absent();
+  }
 
   void FillFrom(const Base& base) {
     outcome_.etag = base.etag;
@@ -218,16 +236,6 @@ class Upload {
     outcome_.peer = theirs.state.writer;
   }
 
-  class HashingSink final : public BodySink {
-   public:
-    explicit HashingSink(Hasher& hasher) : hasher_(hasher) {}
-    void Restart() override { hasher_ = Hasher(); }
-    void Write(std::string_view bytes) override { hasher_.Update(bytes); }
-
-   private:
-    Hasher& hasher_;
-  };
-
   const Context& context_;
   Replica& replica_;
   ObjectStore& store_;
@@ -237,7 +245,60 @@ class Upload {
   UploadOutcome outcome_;
 };
 
+void PeerStays(UploadOutcome& outcome, Theirs theirs) {
+  outcome.kind = Kind::kPeerStays;
+  outcome.etag = theirs.etag;
+  outcome.size = theirs.bytes.size();
+  outcome.sha256 = theirs.sha256;
+  outcome.modified = theirs.state.info.last_modified;
+  outcome.theirs = std::move(theirs.bytes);
+  outcome.peer = theirs.state.writer;
+}
+
 }  // namespace
+
+UploadOutcome LookAtObject(const Context& context, Replica& replica, const std::string& path,
+                           const std::optional<Base>& base) {
+  UploadOutcome outcome;
+  outcome.kind = Kind::kLooked;
+  outcome.path = path;
+  outcome.theirs_is_gone = true;
+  if (base) outcome.seen = base->entry;
+  ObjectStore& store = replica.store();
+  const auto object = store.Head(context, path);
+  if (!object) return outcome;
+  outcome.etag = object->info.etag;
+  outcome.size = object->info.size;
+  outcome.modified = object->info.last_modified;
+  if (base && !base->gone() && base->etag == object->info.etag) {
+    outcome.theirs_is_gone = false;
+    outcome.sha256 = base->sha256;
+    outcome.local.mtime_ns = base->local_mtime_ns;
+    return outcome;
+  }
+  if (object->info.size <= kMaxTombstoneSize) {
+    const Theirs theirs = ReadTheirs(context, store, path);
+    outcome.etag = theirs.etag;
+    outcome.size = theirs.bytes.size();
+    outcome.sha256 = theirs.sha256;
+    outcome.modified = theirs.state.info.last_modified;
+    outcome.theirs_is_gone = theirs.gone;
+    return outcome;
+  }
+  Hasher hasher;
+  HashingSink sink(hasher);
+  const GetResult result = store.Get(context, path, {}, sink);
+  if (!result.found()) {
+    outcome.etag = {};
+    return outcome;
+  }
+  outcome.theirs_is_gone = false;
+  outcome.etag = result.state.info.etag;
+  outcome.size = result.state.info.size;
+  outcome.modified = result.state.info.last_modified;
+  outcome.sha256 = hasher.FinishHex();
+  return outcome;
+}
 
 UploadOutcome UploadFile(const Context& context, Replica& replica, const std::string& path,
                          const std::optional<Base>& base) {
@@ -245,16 +306,31 @@ UploadOutcome UploadFile(const Context& context, Replica& replica, const std::st
 }
 
 UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::string& path,
-                           const std::optional<Base>& base) {
+                           const std::optional<Base>& base, const std::string& removed) {
   UploadOutcome outcome;
   outcome.path = path;
   if (base) outcome.seen = base->entry;
-  if (!base || base->gone()) return outcome;  // the bucket never had it from here, or has it no more
   ObjectStore& store = replica.store();
+  ETag expected;
+  std::string version;  // SHA-256 of what may be taken away
+  if (base && !base->gone()) {
+    expected = base->etag;
+    version = base->sha256;
+  } else {
+    // The bucket never had it from here, or has it no more, for all that is known.
+    if (removed.empty()) return outcome;
+    Theirs theirs = ReadTheirs(context, store, path);
+    if (theirs.gone) return outcome;
+    if (theirs.sha256 != removed) {
+      PeerStays(outcome, std::move(theirs));
+      return outcome;
+    }
+    expected = theirs.etag;
+    version = removed;
+  }
   // Immutable paths are written once, so their version can't have changed since it was seen.
-  const bool leave_tombstone =
-      store.capabilities().needs_tombstones() && ClassOf(path) != PathClass::kImmutable;
-  ETag expected = base->etag;
+  const bool leave_tombstone = store.capabilities().needs_tombstones() && ClassOf(path) != PathClass::kImmutable &&
+                               !RuleOff(Rule::kTombstones);
   for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
     if (leave_tombstone) {
       const PutResult result = store.Put(context, path, Body::FromBytes(std::string(kTombstone)),
@@ -274,14 +350,8 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
       outcome.etag = theirs.etag;
       return outcome;
     }
-    if (theirs.sha256 != base->sha256) {
-      outcome.kind = Kind::kPeerStays;
-      outcome.etag = theirs.etag;
-      outcome.size = theirs.bytes.size();
-      outcome.sha256 = theirs.sha256;
-      outcome.modified = theirs.state.info.last_modified;
-      outcome.theirs = std::move(theirs.bytes);
-      outcome.peer = theirs.state.writer;
+    if (theirs.sha256 != version) {
+      PeerStays(outcome, std::move(theirs));
       return outcome;
     }
     expected = theirs.etag;  // the very bytes that were to go, written once more

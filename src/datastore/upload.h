@@ -18,6 +18,7 @@ struct UploadOutcome {
     kPeerStays,    // our removal met a peer's newer version, which stays and comes here
     kRefused,      // an immutable path with two contents: nothing was changed on either side
     kNothing,      // nothing to do: the file is gone, or already is the base
+    kLooked,       // nothing to do but to let the index know what is there, whoever put it there
   };
   Kind kind = Kind::kNothing;
   std::string path;
@@ -28,7 +29,7 @@ struct UploadOutcome {
   std::string seen;      // IndexEntry signature that was known before
   Cache::LocalFile local;       // as it was when it was read
   std::string theirs;           // kConflict, kPeerStays, kTookTheirs: the bucket's bytes
-  bool theirs_is_gone = false;  // kConflict: the peer removed the path
+  bool theirs_is_gone = false;  // kConflict: the peer removed the path; kLooked: nothing is there
   std::string peer;             // who wrote theirs, when the store knows
 };
 
@@ -37,7 +38,12 @@ struct UploadOutcome {
 // database: the caller does, from the outcome. Called from tasks, so `base` is handed in.
 UploadOutcome UploadFile(const Context& context, Replica& replica, const std::string& path,
                          const std::optional<Base>& base);
+// `removed`: SHA-256 of the file that was removed. Without a base it tells whether an upload that nobody heard the end of
+// has put that very file there.
 UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::string& path,
+                           const std::optional<Base>& base, const std::string& removed = {});
+// What is at the path now.
+UploadOutcome LookAtObject(const Context& context, Replica& replica, const std::string& path,
                            const std::optional<Base>& base);
 
 }  // namespace swamp

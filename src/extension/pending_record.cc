@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/rules.h"
+
 namespace swamp {
 namespace {
 
@@ -33,7 +35,7 @@ Json MemberOr(const Json& object, std::string_view key, Json fallback) {
 
 Replay DecideReplay(const PendingChange& change, const std::optional<Json>& remote) {
   if (SameEntry(WithoutPullTime(change.ours), WithoutPullTime(remote))) return Replay::kDone;
-  return SameEntry(change.base, remote) ? Replay::kApply : Replay::kSuperseded;
+  return SameEntry(change.base, remote) || RuleOff(Rule::kReplayThreeWays) ? Replay::kApply : Replay::kSuperseded;
 }
 
 ReplayResult ReplayChanges(const PendingChanges& changes, const Lockfile& remote) {

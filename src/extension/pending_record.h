@@ -59,6 +59,7 @@ class PendingRecord {
   // What to replay; `local` is the lockfile that this checkout has. Of an unknown change: the local
   // entries, each to be added if the shared lockfile lacks it.
   PendingChanges ChangesGiven(const Lockfile& local) const;
+  bool empty() const { return kind_ == Kind::kChanges && changes_.empty(); }
   // False: the changes are a guess from the local lockfile, so that one that is superseded is no
   // news.
   bool certain() const { return kind_ != Kind::kUnknown; }

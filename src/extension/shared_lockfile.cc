@@ -11,6 +11,7 @@
 #include "util/digest.h"
 #include "util/environment.h"
 #include "util/log.h"
+#include "util/rules.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -114,9 +115,10 @@ Lockfile SharedLockfile::Read(const Context& context) {
 SharedLockfile::Fetched SharedLockfile::Fetch(const Context& context) {
   auto object = GetBytes(context, Store(context), key_, kLimit);
   if (!object) return {};
-  Fetched fetched{{}, object->state.info.etag};
+  Fetched fetched{{}, {}, object->state.info.etag};
   if (!IsTombstone(object->bytes)) {
     fetched.lockfile = Lockfile::Parse(object->bytes, managed_ ? "the shared " + key_ : local_path_.string());
+    fetched.bytes = std::move(object->bytes);
   }
   return fetched;
 }
@@ -155,7 +157,7 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
     PendingChanges outstanding = replay.outstanding;
     AddDelta(outstanding, delta, fetched.lockfile);
     // On record first: a crash from here on loses nothing.
-    WriteRecord(outstanding);
+    if (!RuleOff(Rule::kPendingRecordFirst)) WriteRecord(outstanding);
     if (!applied) {
       try {
         apply_locally(delta);
@@ -165,13 +167,15 @@ Lockfile SharedLockfile::Change(const Context& context, const Decide& decide, co
       }
       applied = true;
     }
-    Lockfile next = replay.lockfile;
+    Lockfile next = RuleOff(Rule::kMergeByEntry) ? ReadLocal() : replay.lockfile;
     next.Apply(delta);
-    if (next == fetched.lockfile) {
-      WriteRecord({});
-      return next;
-    }
     try {
+      if (next == fetched.lockfile) {
+        // What is on record is there already: an earlier command published it, and may have died before it could say so.
+        if (!fetched.bytes.empty() && !record.empty()) Published(context, fetched.bytes, *fetched.etag);
+        WriteRecord({});
+        return next;
+      }
       lock->EnsureHeld(context);
       const std::string bytes = next.Serialize();
       const PutResult result =

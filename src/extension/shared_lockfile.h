@@ -34,6 +34,7 @@ class SharedLockfile final : public InstalledSet {
  private:
   struct Fetched {
     Lockfile lockfile;
+    std::string bytes;
     std::optional<ETag> etag;  // nothing: there is no object
   };
 
