@@ -1,0 +1,538 @@
+#include "judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "datastore/index.h"
+#include "datastore/lock.h"
+#include "datastore/tier_path.h"
+#include "datastore/tombstone.h"
+#include "extension/lockfile.h"
+#include "util/digest.h"
+
+namespace swamp::simulation {
+namespace {
+
+using Kind = Command::Kind;
+
+std::string Show(const Content& content) {
+  if (!content) return "nothing";
+  return fmt::format("{} bytes {}", content->size(), Md5Hex(*content).substr(0, 6));
+}
+
+std::uint64_t NumberIn(const Content& text) {
+  std::uint64_t number = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), number);
+  return number;
+}
+
+// A change that its checkout may still have to publish.
+bool MayBeOutstanding(const CommandRecord& record) {
+  return record.ending == Ending::kUnpublished || record.ending == Ending::kCrashed;
+}
+
+class Judge {
+ public:
+  explicit Judge(SimulatedWorld& world) : world_(world), history_(world.history()) {
+    for (int i = 0; i < world.plan().checkouts; ++i) checkouts_.push_back(FilesOf(world, i));
+  }
+
+  std::vector<std::string> Run() {
+    for (const CommandRecord& record : history_.commands) {
+      const bool fine = record.ending == Ending::kDone || record.ending == Ending::kConflict;
+      if (record.recovery && !fine) Lose("{} fails although nothing is wrong: {} {}", Name(record), record.code, record.message);
+    }
+    JudgeLockfile();
+    for (const auto& [key, writes] : history_.objects) {
+      switch (ClassOf(key)) {
+        case PathClass::kDocument:
+          JudgeDocument(key, writes);
+          break;
+        case PathClass::kImmutable:
+          JudgeImmutable(key, writes);
+          break;
+        case PathClass::kMarker:
+          JudgeMarker(key, writes);
+          break;
+        case PathClass::kRecord:
+          JudgeRecord(key, writes);
+          break;
+        default:
+          break;
+      }
+    }
+    JudgeDocumentChanges();
+    JudgeTierChanges();
+    JudgeLock();
+    JudgeConvergence();
+    JudgeIndex();
+    return std::move(losses_);
+  }
+
+ private:
+  template <typename... Args>
+  void Lose(fmt::format_string<Args...> text, Args&&... args) {
+    losses_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+  const CommandRecord& CommandOf(int id) const { return history_.commands[static_cast<std::size_t>(id)]; }
+  static std::string Name(const CommandRecord& record) {
+    return fmt::format("command {} ({}, {})", record.id, Describe(record.command), NameOf(record.ending));
+  }
+
+  // ---- the lockfile ----
+
+  static std::optional<Json> EntryOf(const Lockfile& lockfile, const std::string& name) {
+    const Json* entry = lockfile.Find(name);
+    return entry == nullptr ? std::nullopt : std::optional(*entry);
+  }
+
+  struct LockfileVersion {
+    std::int64_t moment = 0;
+    int command = 0;
+    Lockfile lockfile;
+  };
+
+  // What stood for a name at some time during a command.
+  std::vector<std::optional<Json>> EntriesDuring(const std::string& name, const CommandRecord& record) const {
+    std::vector<std::optional<Json>> entries;
+    std::optional<Json> before;
+    for (const LockfileVersion& version : versions_) {
+      if (version.moment > record.end) break;
+      if (version.moment >= record.start) {
+        if (entries.empty()) entries.push_back(before);
+        entries.push_back(EntryOf(version.lockfile, name));
+      }
+      before = EntryOf(version.lockfile, name);
+    }
+    if (entries.empty()) entries.push_back(before);
+    return entries;
+  }
+
+  static bool HasEffect(const CommandRecord& record, const std::optional<Json>& entry) {
+    if (record.command.kind == Kind::kRemove) return !entry;
+    return entry && EntryVersionText(*entry) == record.version;
+  }
+
+  static bool Names(const CommandRecord& record, const std::string& name) {
+    if (record.command.kind == Kind::kUpdate) return true;
+    if (record.command.kind == Kind::kRemove) return record.name == name;
+    if (record.command.kind != Kind::kPull) return false;
+    const auto names = NamesThatAPullMayChange(record.name);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  // Whether an earlier command of the same checkout may have left this very change to be published, and it was made
+  // on what it now goes over.
+  bool IsReplay(const CommandRecord& now, const std::string& name, const std::optional<Json>& before,
+                const std::optional<Json>& after) const {
+    for (const CommandRecord& earlier : history_.commands) {
+      if (earlier.checkout != now.checkout || earlier.id >= now.id || !Names(earlier, name)) continue;
+      // An update leaves to its later pulls what its first could not publish.
+      const bool outstanding = MayBeOutstanding(earlier) || earlier.command.kind == Kind::kUpdate;
+      if (!outstanding) continue;
+      if (earlier.command.kind == Kind::kRemove ? after.has_value() : !after) continue;
+      for (const auto& base : EntriesDuring(name, earlier)) {
+        if (SameEntry(base, before)) return true;
+      }
+    }
+    return false;
+  }
+
+  void JudgeLockfile() {
+    const auto found = history_.objects.find(std::string(kLockfilePath));
+    versions_.push_back({});
+    if (found != history_.objects.end()) {
+      for (const ObjectWrite& write : found->second) {
+        LockfileVersion version{write.moment, write.command, {}};
+        if (write.after) version.lockfile = Lockfile::Parse(*write.after, "the bucket's lockfile");
+        versions_.push_back(std::move(version));
+      }
+    }
+    for (std::size_t i = 1; i < versions_.size(); ++i) JudgeLockfileChange(versions_[i - 1], versions_[i]);
+    for (const CommandRecord& record : history_.commands) JudgeExtensionCommand(record);
+    for (std::size_t i = 0; i < checkouts_.size(); ++i) {
+      if (checkouts_[i].pending_record) Lose("c{} still has an unpublished change of the lockfile on record", i);
+    }
+  }
+
+  void JudgeLockfileChange(const LockfileVersion& before, const LockfileVersion& after) {
+    std::set<std::string> names;
+    for (const auto& [name, entry] : before.lockfile.entries()) names.insert(name);
+    for (const auto& [name, entry] : after.lockfile.entries()) names.insert(name);
+    const CommandRecord& record = CommandOf(after.command);
+    for (const std::string& name : names) {
+      const auto was = EntryOf(before.lockfile, name);
+      const auto is = EntryOf(after.lockfile, name);
+      if (SameEntry(was, is) || Names(record, name) || IsReplay(record, name, was, is)) continue;
+      Lose("{} changed the lockfile's entry of {} from {} to {}, which it does not name", Name(record), name,
+           was ? EntryVersionText(*was) : "none", is ? EntryVersionText(*is) : "none");
+    }
+  }
+
+  void JudgeExtensionCommand(const CommandRecord& record) {
+    if (record.command.kind != Kind::kPull && record.command.kind != Kind::kRemove) return;
+    if (record.ending == Ending::kDone) {
+      const auto entries = EntriesDuring(record.name, record);
+      if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) { return HasEffect(record, entry); })) {
+        Lose("{} was acknowledged, but {} never was so in the lockfile", Name(record), record.name);
+      }
+      return;
+    }
+    if (record.ending != Ending::kUnpublished) return;
+    std::optional<Json> last;
+    bool settled = false;
+    for (const LockfileVersion& version : versions_) {
+      const auto entry = EntryOf(version.lockfile, record.name);
+      if (version.moment >= record.start) {
+        // Published, or a peer's change of the name came later.
+        settled = settled || HasEffect(record, entry) ||
+                  (!SameEntry(entry, last) && CommandOf(version.command).checkout != record.checkout);
+      } else {
+        settled = false;
+      }
+      last = entry;
+    }
+    for (const auto& entry : EntriesDuring(record.name, record)) settled = settled || HasEffect(record, entry);
+    for (const CommandRecord& later : history_.commands) {
+      settled = settled || (later.id > record.id && later.checkout == record.checkout && Names(later, record.name) &&
+                            later.ending != Ending::kFailed);
+    }
+    if (!settled) Lose("{} was acknowledged as unpublished and has never been published", Name(record));
+  }
+
+  // ---- documents ----
+
+  struct Origin {
+    Content parent;
+    int command = 0;
+    int checkout = 0;
+    std::int64_t moment = 0;
+  };
+  using Origins = std::map<std::string, Origin>;  // by content
+
+  bool WasInBucket(const std::string& path, const std::string& content, std::int64_t before) const {
+    const auto found = history_.objects.find(path);
+    if (found == history_.objects.end()) return false;
+    return std::any_of(found->second.begin(), found->second.end(), [&](const ObjectWrite& write) {
+      return write.moment < before && write.after == content;
+    });
+  }
+  bool WasAbsentWithin(const std::string& path, std::int64_t from, std::int64_t to) const {
+    if (!history_.At(path, from)) return true;
+    const auto& writes = history_.objects.at(path);
+    return std::any_of(writes.begin(), writes.end(), [&](const ObjectWrite& write) {
+      return write.moment >= from && write.moment <= to && !write.after;
+    });
+  }
+
+  // Contents that commands made on a checkout, each with what it was made from.
+  const Origins& OriginsOf(const std::string& path) {
+    const auto [place, is_new] = origins_.emplace(path, Origins());
+    if (!is_new) return place->second;
+    const auto files = history_.files.find(path);
+    if (files == history_.files.end()) return place->second;
+    for (const FileWrite& write : files->second) {
+      if (!write.after || WasInBucket(path, *write.after, write.moment)) continue;
+      place->second.emplace(*write.after, Origin{write.before, write.command, write.checkout, write.moment});
+    }
+    return place->second;
+  }
+
+  bool IsMadeFrom(const Origins& origins, const std::string& content, const std::string& ancestor) const {
+    std::string now = content;
+    for (int depth = 0; depth < 1000; ++depth) {
+      const auto origin = origins.find(now);
+      if (origin == origins.end() || !origin->second.parent) return false;
+      if (*origin->second.parent == ancestor) return true;
+      now = *origin->second.parent;
+    }
+    return false;
+  }
+
+  // Whether the content goes back to a document that its checkout made where it saw none.
+  bool IsNewDocument(const Origins& origins, const std::string& content, const std::string& path) const {
+    std::string now = content;
+    for (int depth = 0; depth < 1000; ++depth) {
+      const auto origin = origins.find(now);
+      if (origin == origins.end()) return false;
+      if (!origin->second.parent) return true;
+      // What it was made from is known to be published: so it was made on a document that a peer has removed since.
+      const CommandRecord& maker = CommandOf(origins.contains(*origin->second.parent)
+                                                 ? origins.at(*origin->second.parent).command
+                                                 : origin->second.command);
+      if (!origins.contains(*origin->second.parent)) return false;
+      if (maker.ending == Ending::kDone && WasInBucket(path, *origin->second.parent, maker.end)) return false;
+      now = *origin->second.parent;
+    }
+    return false;
+  }
+
+  bool RemovedHere(const Origins& origins, const std::string& path, int checkout, const std::string& content,
+                   std::int64_t before) const {
+    const auto files = history_.files.find(path);
+    if (files == history_.files.end()) return false;
+    const auto removes = [](const CommandRecord& record) {
+      return record.command.kind == Kind::kDeleteModel || record.command.kind == Kind::kRenameModel;
+    };
+    Content here;
+    for (const FileWrite& write : files->second) {
+      if (write.moment > before) break;
+      if (write.checkout != checkout) continue;
+      const bool removed = write.before && !write.after && removes(CommandOf(write.command));
+      if (removed && (*write.before == content || IsMadeFrom(origins, *write.before, content))) return true;
+      here = write.after;
+    }
+    // Or its command died between the record of the removal and the removal itself.
+    if (!here || (*here != content && !IsMadeFrom(origins, *here, content))) return false;
+    return std::any_of(history_.commands.begin(), history_.commands.end(), [&](const CommandRecord& record) {
+      return record.checkout == checkout && record.ending == Ending::kCrashed && removes(record) && record.path == path &&
+             record.end < before;
+    });
+  }
+
+  void JudgeDocument(const std::string& path, const std::vector<ObjectWrite>& writes) {
+    const Origins& origins = OriginsOf(path);
+    for (const ObjectWrite& write : writes) {
+      if (write.before == write.after) continue;
+      bool good = false;
+      if (!write.after) {
+        good = RemovedHere(origins, path, write.checkout, *write.before, write.moment);
+      } else if (write.before) {
+        good = IsMadeFrom(origins, *write.after, *write.before);
+      } else {
+        good = IsNewDocument(origins, *write.after, path);
+      }
+      if (!good) {
+        Lose("{} replaced {} by {} at {}, which was not made from it", Name(CommandOf(write.command)), Show(write.before),
+             Show(write.after), path);
+      }
+    }
+  }
+
+  bool KeptAsConflict(int checkout, const std::string& path, const std::string& content) const {
+    const auto& conflicts = checkouts_[static_cast<std::size_t>(checkout)].conflicts;
+    const auto found = conflicts.find(path);
+    return found != conflicts.end() && found->second.contains(content);
+  }
+
+  // Whether a later command of the checkout went on from this content.
+  bool GoneOnFrom(const std::vector<FileWrite>& files, const FileWrite& change) {
+    return std::any_of(files.begin(), files.end(), [&](const FileWrite& later) {
+      return later.moment > change.moment && later.checkout == change.checkout && later.command != change.command &&
+             later.before == change.after && CommandOf(later.command).command.kind != Kind::kSync &&
+             later.after != change.after;
+    });
+  }
+
+  bool PeerChangedSince(const std::string& path, int checkout, std::int64_t since) const {
+    const auto found = history_.objects.find(path);
+    if (found == history_.objects.end()) return false;
+    return std::any_of(found->second.begin(), found->second.end(), [&](const ObjectWrite& write) {
+      return write.moment > since && write.checkout != checkout;
+    });
+  }
+
+  void JudgeDocumentChanges() {
+    for (const auto& [path, files] : history_.files) {
+      if (ClassOf(path) != PathClass::kDocument) continue;
+      const Origins& origins = OriginsOf(path);
+      // The last change that each command made of the path.
+      std::map<int, const FileWrite*> last;
+      for (const FileWrite& change : files) last[change.command] = &change;
+      for (const FileWrite& change : files) {
+        const CommandRecord& record = CommandOf(change.command);
+        const bool made_here = change.after && origins.contains(*change.after) && origins.at(*change.after).command == record.id &&
+                               origins.at(*change.after).moment == change.moment;
+        if (made_here) JudgeDocumentChange(path, files, change, record);
+        const bool removes = record.command.kind == Kind::kDeleteModel && !change.after && last[record.id] == &change;
+        if (removes) JudgeRemoval(path, change, record);
+      }
+    }
+  }
+
+  void JudgeDocumentChange(const std::string& path, const std::vector<FileWrite>& files, const FileWrite& change,
+                           const CommandRecord& record) {
+    if (record.ending == Ending::kFailed) return;  // a peer had created the path: nothing of it is to be kept
+    const bool published = WasInBucket(path, *change.after, history_.moment + 1);
+    if (record.ending == Ending::kDone) {
+      if (!WasInBucket(path, *change.after, record.end)) Lose("{} was acknowledged, but its {} was not published", Name(record), path);
+      return;
+    }
+    // It was told (or would have been) that the path is a peer's already; then nothing of it is to be kept.
+    const bool creates = record.command.kind == Kind::kCreateModel || record.command.kind == Kind::kRenameModel;
+    if (record.ending == Ending::kCrashed && creates && !change.before && history_.objects.contains(path)) return;
+    if (published || KeptAsConflict(record.checkout, path, *change.after) || GoneOnFrom(files, change)) return;
+    Lose("{} changed {}, which was neither published nor kept as a conflict", Name(record), path);
+  }
+
+  void JudgeRemoval(const std::string& path, const FileWrite& change, const CommandRecord& record) {
+    if (record.ending == Ending::kDone) {
+      if (!WasAbsentWithin(path, record.start, record.end)) Lose("{} was acknowledged, but {} was not removed", Name(record), path);
+    } else if (record.ending == Ending::kUnpublished) {
+      const bool settled = WasAbsentWithin(path, record.start, history_.moment) ||
+                           PeerChangedSince(path, record.checkout, record.start) ||
+                           std::any_of(history_.files.at(path).begin(), history_.files.at(path).end(), [&](const FileWrite& later) {
+                             return later.moment > change.moment && later.checkout == record.checkout;
+                           });
+      if (!settled) Lose("{} was acknowledged as unpublished, but {} was never removed", Name(record), path);
+    }
+  }
+
+  // ---- the data tier ----
+
+  void JudgeImmutable(const std::string& path, const std::vector<ObjectWrite>& writes) {
+    for (const ObjectWrite& write : writes) {
+      if (write.before && write.before != write.after) {
+        Lose("{} replaced the data version {} ({} by {})", Name(CommandOf(write.command)), path, Show(write.before), Show(write.after));
+      }
+    }
+  }
+
+  void JudgeMarker(const std::string& path, const std::vector<ObjectWrite>& writes) {
+    for (const ObjectWrite& write : writes) {
+      if (NumberIn(write.after) < NumberIn(write.before)) {
+        Lose("{} set the marker {} back from {} to {}", Name(CommandOf(write.command)), path, NumberIn(write.before), NumberIn(write.after));
+      }
+    }
+  }
+
+  void JudgeRecord(const std::string& path, const std::vector<ObjectWrite>& writes) {
+    for (const ObjectWrite& write : writes) {
+      const bool owns = path.find(fmt::format("-c{}.yaml", write.checkout)) != std::string::npos;
+      if (!owns && write.before != write.after) Lose("{} replaced the record {} of another", Name(CommandOf(write.command)), path);
+      const auto step = [](const Content& content) {
+        const std::size_t at = content ? content->find("step: ") : std::string::npos;
+        return at == std::string::npos ? 0 : NumberIn(content->substr(at + 6));
+      };
+      if (step(write.after) < step(write.before)) {
+        Lose("{} set the record {} back from step {} to {}", Name(CommandOf(write.command)), path, step(write.before), step(write.after));
+      }
+    }
+  }
+
+  void JudgeTierChanges() {
+    for (const CommandRecord& record : history_.commands) {
+      if (record.ending != Ending::kDone && record.ending != Ending::kUnpublished) continue;
+      for (std::size_t i = 0; i + 1 < record.contents.size(); i += 2) {
+        const std::string& path = record.contents[i];
+        const std::string& bytes = record.contents[i + 1];
+        const Content now = history_.Now(path);
+        bool there = false;
+        switch (ClassOf(path)) {
+          case PathClass::kImmutable: {
+            const auto& tier = checkouts_[static_cast<std::size_t>(record.checkout)].tier;
+            const bool both_kept = now && tier.contains(path) && tier.at(path) == bytes;  // told at each push
+            there = now == bytes || (record.ending == Ending::kUnpublished && both_kept);
+            break;
+          }
+          case PathClass::kMarker:
+            there = NumberIn(now) >= NumberIn(bytes);
+            break;
+          case PathClass::kRecord:
+            there = record.ending == Ending::kDone ? WasInBucket(path, bytes, record.end)
+                                                   : WasInBucket(path, bytes, history_.moment + 1) ||
+                                                         GoneOnFrom(history_.files.at(path), {.moment = record.start, .command = record.id, .checkout = record.checkout, .before = {}, .after = bytes});
+            break;
+          case PathClass::kSegment:
+            there = now && now->find(bytes) != std::string::npos;
+            break;
+          default:
+            there = true;
+        }
+        if (!there) Lose("{} was acknowledged, but its {} is not in the bucket", Name(record), path);
+      }
+    }
+  }
+
+  // ---- the lock ----
+
+  void JudgeLock() {
+    const auto found = history_.objects.find(std::string(kLockKey));
+    if (found == history_.objects.end()) return;
+    const ObjectWrite* before = nullptr;
+    for (const ObjectWrite& write : found->second) {
+      const bool others = before != nullptr && before->after && before->process != write.process;
+      const bool forced = CommandOf(write.command).command.kind == Kind::kReleaseLock;
+      const bool alive = others && write.time - before->time < Duration(30'000);
+      // Where deleting can't be made conditional, a late release can hit another's lock: what is lost is time.
+      const bool unconditional = !write.after && !world_.plan().server.delete_condition;
+      if (others && alive && !forced && !unconditional) {
+        Lose("{} took away a lock that {} had kept alive {} ms before", Name(CommandOf(write.command)),
+             Name(CommandOf(before->command)), (write.time - before->time).count());
+      }
+      before = &write;
+    }
+    if (before->after) Lose("the lock is held for ever, by {}", Name(CommandOf(before->command)));
+  }
+
+  // ---- in the end ----
+
+  std::map<std::string, std::string> FinalObjects() const {
+    std::map<std::string, std::string> objects;
+    for (const auto& [key, writes] : history_.objects) {
+      if (!writes.back().after || ClassOf(key) == PathClass::kLocal) continue;
+      objects[key] = *writes.back().after;
+    }
+    return objects;
+  }
+
+  void JudgeConvergence() {
+    const auto objects = FinalObjects();
+    for (std::size_t i = 0; i < checkouts_.size(); ++i) {
+      const auto& tier = checkouts_[i].tier;
+      for (const auto& [path, bytes] : objects) {
+        const auto here = tier.find(path);
+        const bool immutable = ClassOf(path) == PathClass::kImmutable;
+        if (here == tier.end()) {
+          Lose("c{} lacks {}, which is in the bucket", i, path);
+        } else if (here->second != bytes && !immutable) {
+          Lose("c{} has {} of {}, the bucket has {}", i, Show(here->second), path, Show(bytes));
+        }
+      }
+      for (const auto& [path, bytes] : tier) {
+        if (!objects.contains(path)) Lose("c{} has {}, which is not in the bucket", i, path);
+      }
+    }
+  }
+
+  void JudgeIndex() {
+    std::map<std::string, IndexEntry> entries;
+    for (const auto& [key, writes] : history_.objects) {
+      if (!key.starts_with(kIndexPrefix) || key == kMetaKey || !writes.back().after) continue;
+      const auto shard = IndexShard::Parse(*writes.back().after);
+      if (!shard) {
+        Lose("the shard {} is torn", key);
+        continue;
+      }
+      for (const auto& [path, entry] : shard->Entries()) entries[path] = entry;
+    }
+    const auto objects = FinalObjects();
+    for (const auto& [path, bytes] : objects) {
+      const auto entry = entries.find(path);
+      if (entry == entries.end()) {
+        Lose("the index lacks {}", path);
+      } else if (entry->second.size != bytes.size() || (!entry->second.sha256.empty() && entry->second.sha256 != Sha256Hex(bytes))) {
+        Lose("the index says of {} what it is not", path);
+      }
+    }
+    for (const auto& [path, entry] : entries) {
+      if (!objects.contains(path)) Lose("the index has {}, which is not there", path);
+    }
+  }
+
+  SimulatedWorld& world_;
+  History& history_;
+  std::vector<CheckoutFiles> checkouts_;
+  std::vector<LockfileVersion> versions_;
+  std::map<std::string, Origins> origins_;
+  std::vector<std::string> losses_;
+};
+
+}  // namespace
+
+std::vector<std::string> FindLosses(SimulatedWorld& world) { return Judge(world).Run(); }
+
+}  // namespace swamp::simulation
