@@ -142,17 +142,11 @@ class Pusher {
  private:
   // Another process of this checkout may have published some of these meanwhile, and changed them again: a removal
   // that is done already must not take what was made at its path since.
-  std::vector<Candidate> AsTheyAreNow(std::span<Candidate> found_before) {
+  std::vector<Candidate> AsTheyAreNow(std::span<const Candidate> found_before) {
+    std::set<std::string> paths;
+    for (const Candidate& one : found_before) paths.insert(one.path);
     std::vector<Candidate> now = FindCandidates(context_, replica_, false);
-    std::erase_if(now, [](const Candidate& one) { return PhaseOf(one) == 0; });
-    std::set<std::string> recorded;
-    for (const Candidate& one : now) recorded.insert(one.path);
-    for (Candidate& one : found_before) {
-      if (one.row || recorded.contains(one.path)) continue;
-      one.base = state_.FindBase(one.path);
-      now.push_back(std::move(one));
-    }
-    std::stable_sort(now.begin(), now.end(), ByPhase);
+    std::erase_if(now, [&](const Candidate& one) { return PhaseOf(one) == 0 || !paths.contains(one.path); });
     return now;
   }
 
