@@ -109,6 +109,21 @@ std::string ChooseEditor(const Context& context) {
   throw UserError("no_editor", "no editor was found", "Set VISUAL or EDITOR, or give the new text on standard input.");
 }
 
+void RequireEditor(const Context& context, const std::string& how_else) {
+  const Environment& environment = context.environment();
+  if (IsTerminal(0) || environment.GetNonEmpty("VISUAL") || environment.GetNonEmpty("EDITOR")) return;
+  throw UserError("usage", "there is no new text on standard input and no terminal for an editor", how_else);
+}
+
+Json DescribeEdit(const fs::path& path, const std::string& editor, const std::string& name, const std::string& type) {
+  Json json = {{"path", path.string()}};
+  if (!editor.empty()) json["editor"] = editor;
+  json["status"] = editor.empty() ? "updated" : "opened";
+  json["name"] = name;
+  json["type"] = type;
+  return json;
+}
+
 EditedText EditInEditor(Session& session, const std::string& file_name, const std::string& text,
                         const std::function<void(const std::string&)>& check) {
   const Context& context = session.context();

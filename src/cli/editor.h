@@ -11,6 +11,14 @@ namespace swamp {
 // Throws UserError no_editor.
 std::string ChooseEditor(const Context& context);
 
+// Throws UserError usage, with `how_else` as its hint, when there is neither a terminal nor a variable that names an
+// editor to run without one.
+void RequireEditor(const Context& context, const std::string& how_else);
+
+// What the edit commands print of the document, as JSON: `editor` is empty when the text did not come from one.
+Json DescribeEdit(const std::filesystem::path& path, const std::string& editor, const std::string& name,
+                  const std::string& type);
+
 struct EditedText {
   std::string text;
   std::string editor;

@@ -197,7 +197,6 @@ void AddSearch(CLI::App& group, Session& session, const char* name, bool hidden)
 void RunEdit(Session& session, const std::string& name, const std::string& file) {
   const Context& context = session.context();
   ConfigTier& config = session.config();
-  Json json = Json::object();
   Definitions definitions(context, config);
   // Piped text was written with what this checkout showed; what peers did since then is a conflict.
   StoredDefinition current = definitions.RequireForChange(name);
@@ -206,22 +205,16 @@ void RunEdit(Session& session, const std::string& name, const std::string& file)
     text = ReadFile(context.files(), context.environment().WorkingDirectory() / file);
     if (!text) throw UserError("usage", fmt::format("there is no file {}", Printable(file)));
   } else {
-    text = session.PipedInput();
-    if (text && Trim(*text).empty()) text.reset();
+    text = session.PipedText();
   }
-  std::string status = "updated";
   std::string editor;
   if (!text) {
-    if (!IsTerminal(0) && !context.environment().GetNonEmpty("VISUAL") && !context.environment().GetNonEmpty("EDITOR")) {
-      throw UserError("usage", "there is no new text on standard input and no terminal for an editor",
-                      "Pipe the new definition in, or name it with --file.");
-    }
+    RequireEditor(context, "Pipe the new definition in, or name it with --file.");
     config.Refresh(context);
     current = definitions.Require(name);
     EditedText edited = EditInEditor(session, current.document.path, current.document.bytes, [&](const std::string& t) {
       CheckModelText(session.model_types(), current, t);
     });
-    status = "opened";
     editor = edited.editor;
     if (edited.changed) text = std::move(edited.text);
   }
@@ -233,11 +226,7 @@ void RunEdit(Session& session, const std::string& name, const std::string& file)
     path = updated.document.path;
     new_name = updated.definition.name;
   }
-  json["path"] = config.Locate(path).string();
-  if (!editor.empty()) json["editor"] = editor;
-  json["status"] = status;
-  json["name"] = new_name;
-  json["type"] = current.definition.type;
+  Json json = DescribeEdit(config.Locate(path), editor, new_name, current.definition.type);
   json["editType"] = "definition";
   session.Print({json, text ? fmt::format("Updated {}\n", new_name) : fmt::format("{} is unchanged\n", new_name)});
 }

@@ -62,6 +62,12 @@ std::optional<std::string> Session::PipedInput(std::uint64_t limit) const {
   }
 }
 
+std::optional<std::string> Session::PipedText() const {
+  std::optional<std::string> text = PipedInput();
+  if (text && Trim(*text).empty()) text.reset();
+  return text;
+}
+
 bool Session::Confirm(const std::string& question, bool already_yes) const {
   if (already_yes || options.json) return true;
   if (!IsTerminal(STDIN_FILENO)) {

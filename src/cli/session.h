@@ -62,6 +62,8 @@ class Session {
 
   // Standard input, whole, when it is no terminal; nothing when it is one. At most `limit` bytes.
   std::optional<std::string> PipedInput(std::uint64_t limit = 64ULL << 20) const;
+  // The same as the text of a document; nothing when it is blank.
+  std::optional<std::string> PipedText() const;
   // Asks on a terminal; throws UserError usage naming --yes when there is none. With --json nothing is asked.
   bool Confirm(const std::string& question, bool already_yes) const;
   bool interactive() const;

@@ -120,31 +120,21 @@ void RunEdit(Session& session, const LookupOptions& options) {
   Vaults vaults(context, config);
   // Piped text was written with what this checkout showed; what peers did since then is a conflict.
   StoredVault current = vaults.RequireForChange(options.vault, options.type);
-  std::optional<std::string> text = session.PipedInput();
-  if (text && Trim(*text).empty()) text.reset();
-  std::string status = "updated";
+  std::optional<std::string> text = session.PipedText();
   std::string editor;
   if (!text) {
-    if (!IsTerminal(0) && !context.environment().GetNonEmpty("VISUAL") && !context.environment().GetNonEmpty("EDITOR")) {
-      throw UserError("usage", "there is no new text on standard input and no terminal for an editor",
-                      "Pipe the new configuration in.");
-    }
+    RequireEditor(context, "Pipe the new configuration in.");
     config.Refresh(context);
     current = vaults.Require(options.vault, options.type);
     EditedText edited = EditInEditor(session, current.document.path, current.document.bytes,
                                      [&](const std::string& t) { CheckVaultText(current, t); });
-    status = "opened";
     editor = edited.editor;
     if (edited.changed) text = std::move(edited.text);
   }
   std::string name = current.vault.name;
   if (text) name = UpdateVault(context, config, {.current = current, .text = *text}).vault.name;
-  Json json = {{"path", config.Locate(current.document.path).string()}};
-  if (!editor.empty()) json["editor"] = editor;
-  json["status"] = status;
-  json["name"] = name;
-  json["type"] = current.vault.type;
-  session.Print({json, fmt::format("{} {}\n", text ? "Updated" : "Unchanged:", name)});
+  session.Print({DescribeEdit(config.Locate(current.document.path), editor, name, current.vault.type),
+                 fmt::format("{} {}\n", text ? "Updated" : "Unchanged:", name)});
 }
 
 }  // namespace

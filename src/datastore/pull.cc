@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <set>
 
+#include "datastore/marker_version.h"
 #include "datastore/spill_sink.h"
 #include "datastore/tombstone.h"
 #include "util/context.h"
@@ -469,15 +470,6 @@ class Puller {
       if (!state_.FindBase(path) && !state_.FindDirty(path)) KeepCopy(path);
     }
     cache_.MarkReconciled();
-  }
-
-  static std::uint64_t MarkerVersion(std::string_view text) {
-    std::uint64_t version = 0;
-    for (const char c : Trim(text)) {
-      if (c < '0' || c > '9') return 0;
-      version = version * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    return version;
   }
 
   const Context& context_;

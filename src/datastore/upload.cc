@@ -1,7 +1,6 @@
 #include "datastore/upload.h"
 
-#include <charconv>
-
+#include "datastore/marker_version.h"
 #include "datastore/tombstone.h"
 #include "util/context.h"
 #include "util/digest.h"
@@ -39,13 +38,6 @@ Theirs ReadTheirs(const Context& context, ObjectStore& store, const std::string&
   theirs.sha256 = Sha256Hex(object->bytes);
   theirs.bytes = std::move(object->bytes);
   return theirs;
-}
-
-std::uint64_t MarkerVersion(std::string_view text) {
-  text = Trim(text);
-  std::uint64_t version = 0;
-  std::from_chars(text.data(), text.data() + text.size(), version);
-  return version;
 }
 
 // Run and output records say so themselves; a log has no such state.
