@@ -38,6 +38,7 @@ std::optional<std::string> Sha256At(Files& files, const fs::path& path) {
 bool Expected::Fits(const std::optional<std::string>& sha256) const {
   switch (kind_) {
     case Kind::kAbsent:
+    case Kind::kAbsentAndSettled:
       return !sha256;
     case Kind::kVersion:
       return sha256 == sha256_;
@@ -130,6 +131,9 @@ Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path
   file->Close(Durability::kSynced);
   const Guard guard = Lock(context);
   if (!expected.Fits(Sha256At(files_, target))) return WriteOutcome::kUnexpected;
+  if (expected.settled()) {
+    if (const auto row = state_->FindDirty(path); row && row->kind == DirtyKind::kRemove) return WriteOutcome::kRemovalPending;
+  }
   if (RuleOff(Rule::kDirtyRowFirst)) file->Commit(Durability::kSynced);
   if (RuleOff(Rule::kNamedPathsOnly)) MarkEverything();
   state_->MarkDirty(path, DirtyKind::kWrite);

@@ -19,13 +19,16 @@ namespace swamp {
 class Expected {
  public:
   static Expected Absent() { return Expected(Kind::kAbsent, {}); }
+  // Absent, and no removal of the path waits to be published.
+  static Expected AbsentAndSettled() { return Expected(Kind::kAbsentAndSettled, {}); }
   static Expected Version(std::string sha256) { return Expected(Kind::kVersion, std::move(sha256)); }
   static Expected Anything() { return Expected(Kind::kAnything, {}); }
   // `sha256` of what is there; nothing: nothing is there.
   bool Fits(const std::optional<std::string>& sha256) const;
+  bool settled() const { return kind_ == Kind::kAbsentAndSettled; }
 
  private:
-  enum class Kind { kAbsent, kVersion, kAnything };
+  enum class Kind { kAbsent, kAbsentAndSettled, kVersion, kAnything };
   Expected(Kind kind, std::string sha256) : kind_(kind), sha256_(std::move(sha256)) {}
   Kind kind_;
   std::string sha256_;
@@ -79,6 +82,7 @@ class Cache {
   enum class WriteOutcome {
     kWritten,
     kUnexpected,  // something else is there; nothing was changed
+    kRemovalPending,  // Expected::AbsentAndSettled does not hold: a removal is still to be published; nothing was changed
   };
   // Records the change and makes it, durably and in this order. An empty vector of bytes is a file.
   WriteOutcome Write(const Context& context, const std::string& path, std::string_view bytes,

@@ -173,15 +173,38 @@ class SyncedConfigTier final : public ConfigTier {
   bool filled_ = false;
 };
 
+void PublishEarlierChanges(const Context& context, Datastore& datastore) {
+  for (const PushConflict& conflict : datastore.Push(context).conflicts) {
+    context.log().Warn(kLog, ConflictError(conflict, context.clock().Now()).message());
+  }
+}
+
+// Nothing can be lost by going on without the bucket: what is written here is checked against it by its push.
+template <typename Work>
+void IfReachable(const Context& context, const Work& work) {
+  try {
+    work();
+  } catch (const StoreError& error) {
+    if (!error.transient()) throw;
+    context.log().Warn(kLog, fmt::format("the datastore cannot be reached, going on with the cache: {}",
+                                         error.message()));
+  }
+}
+
 class SyncedConfigChange final : public ConfigChange {
  public:
   SyncedConfigChange(const Context& context, Datastore& datastore)
       : context_(context), datastore_(datastore), cache_(datastore.replica(context).cache()) {}
 
   void Create(const std::string& path, std::string_view bytes) override {
-    if (cache_.Write(context_, TierPathOf(path), bytes, Expected::Absent()) != Cache::WriteOutcome::kWritten) {
-      throw DocumentExists(path);
+    Cache::WriteOutcome outcome = cache_.Write(context_, TierPathOf(path), bytes, Expected::AbsentAndSettled());
+    if (outcome == Cache::WriteOutcome::kRemovalPending) {
+      // First the removal, of this or another command: the new document is not an edit of the removed one. Only where
+      // the bucket can't be reached the two become one change.
+      IfReachable(context_, [&] { PublishEarlierChanges(context_, datastore_); });
+      outcome = cache_.Write(context_, TierPathOf(path), bytes, Expected::Absent());
     }
+    if (outcome != Cache::WriteOutcome::kWritten) throw DocumentExists(path);
     created_.insert(TierPathOf(path));
     changed_[TierPathOf(path)] = Sha256Hex(bytes);
   }
@@ -197,10 +220,11 @@ class SyncedConfigChange final : public ConfigChange {
   void Remove(const std::string& path, const std::string& version) override {
     const std::string tier_path = TierPathOf(path);
     if (!cache_.files().Stat(cache_.PathOf(tier_path))) return;
+    cache_.state().SetValue(state_key::kLostRemoval + tier_path, "");
     if (cache_.Remove(context_, tier_path, Expected::Version(version)) != Cache::WriteOutcome::kWritten) {
       throw ConflictError({.kind = PushConflict::Kind::kRemoval, .path = tier_path}, context_.clock().Now());
     }
-    changed_[tier_path] = std::nullopt;
+    removed_[tier_path] = version;
   }
 
   std::vector<Lost> PublishAll() override {
@@ -215,7 +239,7 @@ class SyncedConfigChange final : public ConfigChange {
     std::vector<Lost> lost;
     AddConflictsToldElsewhere(report);
     for (PushConflict& conflict : report.conflicts) {
-      if (!changed_.contains(conflict.path)) {
+      if (!changed_.contains(conflict.path) && !removed_.contains(conflict.path)) {
         context_.log().Warn(kLog, ConflictError(conflict, context_.clock().Now()).message());
         continue;
       }
@@ -236,20 +260,20 @@ class SyncedConfigChange final : public ConfigChange {
   // Another process of this checkout may have pushed our change along with its own, and been told that a peer was
   // faster: this command must not call it done.
   void AddConflictsToldElsewhere(PushReport& report) {
+    const auto told = [&](const std::string& path) {
+      return std::any_of(report.conflicts.begin(), report.conflicts.end(),
+                         [&](const PushConflict& conflict) { return conflict.path == path; });
+    };
+    for (const auto& [path, version] : removed_) {
+      if (told(path) || cache_.state().Value(state_key::kLostRemoval + path) != version) continue;
+      report.conflicts.push_back({.kind = PushConflict::Kind::kRemoval, .path = path});
+    }
     for (const auto& [path, ours] : changed_) {
-      const bool told = std::any_of(report.conflicts.begin(), report.conflicts.end(),
-                                    [&](const PushConflict& conflict) { return conflict.path == path; });
-      if (told) continue;
-      const auto base = cache_.state().FindBase(path);
       const auto local = cache_.Inspect(path, std::nullopt);
-      if (!ours) {
-        const bool is_peers = local && base && Cache::IsClean(*local, *base);
-        if (is_peers) report.conflicts.push_back({.kind = PushConflict::Kind::kRemoval, .path = path});
-      } else if (!local || local->sha256 != *ours) {
-        if (const auto copy = KeptCopy(path, *ours)) {
-          const auto kind = local ? PushConflict::Kind::kEdited : PushConflict::Kind::kRemovedByPeer;
-          report.conflicts.push_back({.kind = kind, .path = path, .local_copy = *copy});
-        }
+      if (told(path) || (local && local->sha256 == ours)) continue;
+      if (const auto copy = KeptCopy(path, ours)) {
+        const auto kind = local ? PushConflict::Kind::kEdited : PushConflict::Kind::kRemovedByPeer;
+        report.conflicts.push_back({.kind = kind, .path = path, .local_copy = *copy});
       }
     }
   }
@@ -265,6 +289,7 @@ class SyncedConfigChange final : public ConfigChange {
   UserError Unpublished(const UserError& cause) const {
     std::vector<std::string> paths;
     for (const auto& [path, version] : changed_) paths.push_back(path);
+    for (const auto& [path, version] : removed_) paths.push_back(path);
     return UserError("managed_config_unpublished",
                      fmt::format("the change is made here but not published ({}): {}", fmt::join(paths, ", "),
                                  cause.message()),
@@ -275,25 +300,17 @@ class SyncedConfigChange final : public ConfigChange {
   Context context_;
   Datastore& datastore_;
   Cache& cache_;
-  std::map<std::string, std::optional<std::string>> changed_;  // to the SHA-256 of ours; nothing: removed
+  std::map<std::string, std::string> changed_;  // tier path: SHA-256 of what was written
+  std::map<std::string, std::string> removed_;  // tier path: the version that was removed
   std::set<std::string> created_;
 };
 
 std::unique_ptr<ConfigChange> SyncedConfigTier::Begin(const Context& context) {
-  try {
+  IfReachable(context, [&] {
     datastore_.Pull(context, PullScope::kConfig);
     filled_ = true;
-    if (!UnpublishedPaths(datastore_.replica(context).cache()).empty()) {
-      for (const PushConflict& conflict : datastore_.Push(context).conflicts) {
-        context.log().Warn(kLog, ConflictError(conflict, context.clock().Now()).message());
-      }
-    }
-  } catch (const StoreError& error) {
-    // Nothing can be lost by going on: what is written here is checked against the bucket by its push.
-    if (!error.transient()) throw;
-    context.log().Warn(kLog, fmt::format("the datastore cannot be reached, going on with the cache: {}",
-                                         error.message()));
-  }
+    if (!UnpublishedPaths(datastore_.replica(context).cache()).empty()) PublishEarlierChanges(context, datastore_);
+  });
   return std::make_unique<SyncedConfigChange>(context, datastore_);
 }
 

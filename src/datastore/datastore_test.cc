@@ -67,5 +67,40 @@ TEST_F(DatastoreTest, ACommandIsNotDoneWhenAnotherProcessWasToldThatAPeerWasFast
   EXPECT_EQ(tier->Read(world.context, "models/command/shell/m1.yaml")->bytes, "a peer's");
 }
 
+TEST_F(DatastoreTest, ARemovalIsNotDoneWhenAnotherProcessWasToldThatAPeerWasFaster) {
+  const auto first = Open(0);
+  const auto second = Open(0);
+  const auto tier = OpenConfigTier(repo, *first);
+  auto change = tier->Begin(world.context);
+  change->Create("models/command/shell/m1.yaml", "ours");
+  change->Publish();
+  change = tier->Begin(world.context);
+  change->Remove("models/command/shell/m1.yaml", tier->Read(world.context, "models/command/shell/m1.yaml")->version);
+  bucket.Plant("config/models/command/shell/m1.yaml", "a peer's");
+  second->Push(world.context);
+  EXPECT_THROW(change->Publish(), UserError);
+  EXPECT_EQ(tier->Read(world.context, "models/command/shell/m1.yaml")->bytes, "a peer's");
+}
+
+// One process removes a document, another of the same checkout makes one of its name before that is published.
+TEST_F(DatastoreTest, ARemovalIsPublishedBeforeWhatIsMadeInItsPlace) {
+  const auto first = Open(0);
+  const auto second = Open(0);
+  const auto first_tier = OpenConfigTier(repo, *first);
+  const auto second_tier = OpenConfigTier(repo, *second);
+  auto removal = first_tier->Begin(world.context);
+  removal->Create("models/command/shell/m1.yaml", "old");
+  removal->Publish();
+  removal = first_tier->Begin(world.context);
+  const auto creation = second_tier->Begin(world.context);
+  removal->Remove("models/command/shell/m1.yaml",
+                  first_tier->Read(world.context, "models/command/shell/m1.yaml")->version);
+  creation->Create("models/command/shell/m1.yaml", "new");
+  EXPECT_FALSE(second->store(world.context).Head(world.context, "config/models/command/shell/m1.yaml"));
+  creation->Publish();
+  EXPECT_NO_THROW(removal->Publish()) << "it was removed; that there is another now is not its matter";
+  EXPECT_EQ(first_tier->Read(world.context, "models/command/shell/m1.yaml")->bytes, "new");
+}
+
 }  // namespace
 }  // namespace swamp

@@ -285,6 +285,8 @@ class Pusher {
     if (ours == Ours::kKept) copy = cache_.MoveToConflicts(context_, path);
     StateDb::Settlement settlement;
     if (candidate.row && row_after == Row::kLooks) settlement.handled.push_back(*candidate.row);
+    if (outcome.kind == UploadOutcome::Kind::kPeerStays && candidate.row)
+      settlement.values.emplace_back(state_key::kLostRemoval + path, candidate.row->removed);
     Base base{.path = path, .etag = outcome.etag, .size = outcome.size, .sha256 = outcome.sha256, .entry = {}};
     if (outcome.sha256.empty()) {
       cache_.files().Remove(cache_.PathOf(path));

@@ -52,6 +52,8 @@ inline constexpr const char* kPulledConfig = "pulled:config";  // ETag of the me
 inline constexpr const char* kPulledAll = "pulled:all";
 inline constexpr const char* kShardPrefix = "shard:";   // + partition: ETag of the shard last pulled
 inline constexpr const char* kCapabilities = "capabilities";
+// + path: the version whose removal gave way to a peer's, for the command that asked for it and may be another process.
+inline constexpr const char* kLostRemoval = "lost-removal:";
 inline constexpr const char* kLegacyIndex = "legacy-index";  // "absent" or "present"
 }  // namespace state_key
 

@@ -60,6 +60,7 @@ SharedLockfile::SharedLockfile(const Context& context, const Repository& repo, D
       datastore_(datastore),
       managed_(datastore.settings().managed_config),
       record_path_(repo.root / kPendingLockfileRecord) {
+  if (managed_) datastore.RequireFolder();
   local_path_ = managed_ ? datastore.tier_root() / std::string(kLockfilePath) : RepositoryLockfilePath(context, repo);
   key_ = managed_ ? std::string(kLockfilePath) : kLockfileName;
 }

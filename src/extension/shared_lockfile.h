@@ -21,6 +21,7 @@ namespace swamp {
 // process of a checkout at a time.
 class SharedLockfile final : public InstalledSet {
  public:
+  // Throws UserError datastore_missing.
   SharedLockfile(const Context& context, const Repository& repo, Datastore& datastore);
 
   Lockfile Read(const Context& context) override;

@@ -74,6 +74,7 @@ TEST(SharedLockfile, PeersHearOfAnEntryWhosePublisherDiedBeforeItCouldAnnounceIt
   a.faults->SetObserver({});
   a.faults->Clear();
   ASSERT_TRUE(a.lockfile->HasPendingRecord());
+  server.clock.Advance(std::chrono::minutes(5));  // the lock that it could not give back goes stale
 
   a.lockfile->Republish(a.world.context);
   EXPECT_FALSE(a.lockfile->HasPendingRecord());

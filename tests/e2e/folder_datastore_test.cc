@@ -94,6 +94,7 @@ TEST_F(SharedFolder, AFolderThatIsGoneIsNotAnEmptyDatastore) {
   a.Do({"model", "create", "command/shell", "m1"});
   fs::rename(shared, bucket.folder() / "elsewhere");
   a.Fail({"model", "search"}, "datastore_missing");
+  a.Fail({"extension", "list"}, "datastore_missing");
   a.Fail({"model", "create", "command/shell", "m2"}, "datastore_missing");
   EXPECT_FALSE(a.Run({"datastore", "status", "--json"}).json()["healthy"]);
   EXPECT_FALSE(fs::exists(shared));
