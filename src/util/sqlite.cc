@@ -42,6 +42,19 @@ void Check(sqlite3* database, int code) {
   if (code != SQLITE_OK) Fail(database, code);
 }
 
+// The first processes of a new database turn the log on at once, and SQLite answers "busy" to all but one of them
+// without a wait of its own (a wait could be a deadlock: https://www.sqlite.org/c3ref/busy_handler.html). So the wait
+// is here, and `database` has no time-out yet.
+void TurnOnWriteAheadLog(sqlite3* database) {
+  constexpr int kPauseMs = 5;
+  for (int waited_ms = 0;; waited_ms += kPauseMs) {
+    const int code = sqlite3_exec(database, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) return;
+    if ((code & 0xff) != SQLITE_BUSY || waited_ms >= kBusyTimeoutMs) Fail(database, code);
+    sqlite3_sleep(kPauseMs);
+  }
+}
+
 }  // namespace
 
 Statement::Statement(sqlite3* database, std::string_view sql) : database_(database) {
@@ -107,8 +120,8 @@ Database::Database(const std::string& name, Mode mode) {
   const int code = sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr);
   try {
     Check(handle_, code);
+    if (mode == Mode::kReadWrite) TurnOnWriteAheadLog(handle_);
     sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
-    if (mode == Mode::kReadWrite) Execute("PRAGMA journal_mode=WAL");
   } catch (...) {
     sqlite3_close_v2(handle_);
     throw;
