@@ -31,20 +31,23 @@ DatabaseError::Kind KindOf(int code) {
   const char* path = database == nullptr ? nullptr : sqlite3_db_filename(database, "main");
   const char* reason = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
   DatabaseError::Kind kind = KindOf(code);
-  // SQLite calls what it could not write to its shared-memory file an input/output error, full disk or not.
-  if (database != nullptr && (code & 0xff) == SQLITE_IOERR && sqlite3_system_errno(database) == ENOSPC)
+  // SQLite calls what it could not write to its shared-memory file an input/output error, full disk
+  // or not.
+  if (database != nullptr && (code & 0xff) == SQLITE_IOERR &&
+      sqlite3_system_errno(database) == ENOSPC)
     kind = DatabaseError::Kind::kFull;
-  throw DatabaseError(kind,
-                      fmt::format("the database {} cannot be used: {}", path == nullptr ? "" : path, reason));
+  throw DatabaseError(kind, fmt::format("the database {} cannot be used: {} (SQLite's code {})",
+                                        path == nullptr ? "" : path, reason, code));
 }
 
 void Check(sqlite3* database, int code) {
   if (code != SQLITE_OK) Fail(database, code);
 }
 
-// The first processes of a new database turn the log on at once, and SQLite answers "busy" to all but one of them
-// without a wait of its own (a wait could be a deadlock: https://www.sqlite.org/c3ref/busy_handler.html). So the wait
-// is here, and `database` has no time-out yet.
+// The first processes of a new database turn the log on at once, and SQLite answers "busy" to all
+// but one of them without a wait of its own (a wait could be a deadlock:
+// https://www.sqlite.org/c3ref/busy_handler.html). So the wait is here, and `database` has no
+// time-out yet.
 void TurnOnWriteAheadLog(sqlite3* database) {
   constexpr int kPauseMs = 5;
   for (int waited_ms = 0;; waited_ms += kPauseMs) {
@@ -58,7 +61,8 @@ void TurnOnWriteAheadLog(sqlite3* database) {
 }  // namespace
 
 Statement::Statement(sqlite3* database, std::string_view sql) : database_(database) {
-  Check(database, sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr));
+  Check(database, sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()),
+                                     &statement_, nullptr));
 }
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
@@ -107,7 +111,9 @@ std::string Statement::Text(int column) const {
   return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-std::int64_t Statement::Integer(int column) const { return sqlite3_column_int64(statement_, column); }
+std::int64_t Statement::Integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
 
 bool Statement::IsNull(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
