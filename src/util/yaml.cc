@@ -1,11 +1,13 @@
 #include "util/yaml.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "util/error.h"
 #include "util/text.h"
@@ -149,11 +151,36 @@ class Converter {
   std::size_t count_ = 0;
 };
 
+// Remembers only where a document began.
+class DocumentStart final : public YAML::EventHandler {
+ public:
+  const YAML::Mark& mark() const { return mark_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  YAML::Mark mark_;
+};
+
+// Not by YAML::LoadAll: on a text such as ",a" it finds the same empty document again, without an end.
 YAML::Node LoadDocument(std::string_view text, const Source& source) {
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1) source.Fail(documents[1].Mark(), "there is more than one document");
-    return documents.empty() ? YAML::Node() : documents.front();
+    const std::string copy(text);
+    std::istringstream stream(copy);
+    YAML::Parser parser(stream);
+    DocumentStart start;
+    if (!parser.HandleNextDocument(start)) return YAML::Node();
+    if (parser.HandleNextDocument(start)) source.Fail(start.mark(), "there is more than one document");
+    return YAML::Load(copy);
   } catch (const YAML::Exception& error) {
     source.Fail(error.mark, Printable(error.msg, 200));
   }

@@ -50,6 +50,16 @@ TEST(ParseYaml, RefusesWhatHasNoOneMeaning) {
   EXPECT_THROW(ParseYaml(std::string(5000, '['), "x"), UserError);
 }
 
+TEST(ParseYaml, EndsOnAFlowIndicatorThatOpensNothing) {
+  for (const char* text : {",a", ",", "]", "}", ",Hmanm", "? ]"}) {
+    try {
+      ParseYaml(text, "x");
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), "yaml_invalid") << text;
+    }
+  }
+}
+
 TEST(ParseYaml, StopsAliasesThatExpandWithoutBound) {
   std::string bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
   for (int i = 1; i < 9; ++i) {

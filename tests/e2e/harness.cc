@@ -242,6 +242,26 @@ RunResult Checkout::Fail(std::vector<std::string> arguments, const std::string& 
   return result;
 }
 
+RunResult Checkout::RunPausedAt(const std::vector<std::string>& arguments, int request,
+                                const std::function<void()>& meanwhile) const {
+  std::atomic<pid_t> pid = 0;
+  std::vector<std::string> words = {SWAMP_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  bool paused = false;
+  proxy_->HarmAt(request, Proxy::Moment::kAfter, [&] {
+    while (pid == 0) std::this_thread::yield();
+    ::kill(pid, SIGSTOP);
+    paused = true;
+    meanwhile();
+    ::kill(pid, SIGCONT);
+    return true;
+  });
+  RunResult result = RunProcess(words, Environment({}), folder_, std::nullopt, [&pid](pid_t started) { pid = started; });
+  proxy_->ForgetHarm();
+  EXPECT_TRUE(paused) << "it made no more than " << request << " requests\n" << result;
+  return result;
+}
+
 bool Checkout::RunKilledAt(const std::vector<std::string>& arguments, int request, Proxy::Moment moment,
                            RunOptions options) const {
   if (!proxy_) {
@@ -254,13 +274,14 @@ bool Checkout::RunKilledAt(const std::vector<std::string>& arguments, int reques
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::optional<std::string> input;
   if (options.has_input) input = options.input;
-  proxy_->KillAt(request, moment, [&pid] {
+  proxy_->HarmAt(request, moment, [&pid] {
     while (pid == 0) std::this_thread::yield();
     ::kill(pid, SIGKILL);
+    return false;
   });
   const RunResult result =
       RunProcess(words, Environment(options), folder_, input, [&pid](pid_t started) { pid = started; });
-  proxy_->ForgetKill();
+  proxy_->ForgetHarm();
   return result.exit_code == 128 + SIGKILL;
 }
 

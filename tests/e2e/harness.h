@@ -71,6 +71,10 @@ class Checkout {
   // Runs and is killed at that request; says whether it got that far.
   bool RunKilledAt(const std::vector<std::string>& arguments, int request, Proxy::Moment moment, RunOptions options = {}) const;
 
+  // Runs, stands still (SIGSTOP) when that request has taken effect, and goes on when `meanwhile` has ended; RGW only.
+  RunResult RunPausedAt(const std::vector<std::string>& arguments, int request,
+                        const std::function<void()>& meanwhile) const;
+
   // PUTs to the key fail from now on: before they take effect, or after (the answer is lost).
   void FailPuts(const std::string& key, Proxy::Moment moment) const;
   void EndFaults() const;

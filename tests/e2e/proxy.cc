@@ -6,6 +6,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <list>
+#include <random>
 #include <thread>
 
 namespace swamp::e2e {
@@ -91,15 +92,20 @@ class Proxy::Server {
     const std::lock_guard lock(mutex_);
     rules_.clear();
   }
-  void KillAt(int index, Moment moment, std::function<void()> kill) {
+  void SetWeather(const Weather& weather) {
     const std::lock_guard lock(mutex_);
-    kill_index_ = seen_ + index;
-    kill_moment_ = moment;
-    kill_ = std::move(kill);
+    weather_ = weather;
+    chance_.seed(weather.seed);
   }
-  void ForgetKill() {
+  void HarmAt(int index, Moment moment, std::function<bool()> harm) {
     const std::lock_guard lock(mutex_);
-    kill_ = nullptr;
+    harm_index_ = seen_ + index;
+    harm_moment_ = moment;
+    harm_ = std::move(harm);
+  }
+  void ForgetHarm() {
+    const std::lock_guard lock(mutex_);
+    harm_ = nullptr;
   }
   std::vector<std::string> TakeRequests() {
     const std::lock_guard lock(mutex_);
@@ -120,8 +126,8 @@ class Proxy::Server {
 
   struct Plan {
     std::optional<ProxyRule::Action> action;
-    bool kill_before = false;
-    bool kill_after = false;
+    bool harm_before = false;
+    bool harm_after = false;
   };
 
   Plan PlanFor(const Request& request) {
@@ -130,9 +136,9 @@ class Proxy::Server {
     requests_.push_back(line);
     NoteWrite(request, line);
     Plan plan;
-    if (kill_ && seen_ == kill_index_) {
-      plan.kill_before = kill_moment_ == Moment::kBefore;
-      plan.kill_after = kill_moment_ == Moment::kAfter;
+    if (harm_ && seen_ == harm_index_) {
+      plan.harm_before = harm_moment_ == Moment::kBefore;
+      plan.harm_after = harm_moment_ == Moment::kAfter;
     }
     ++seen_;
     for (ProxyRule& rule : rules_) {
@@ -147,16 +153,26 @@ class Proxy::Server {
       plan.action = rule.action;
       break;
     }
+    if (!plan.action) plan.action = ActionOfWeather();
     return plan;
   }
 
-  void Kill() {
-    std::function<void()> kill;
+  std::optional<ProxyRule::Action> ActionOfWeather() {
+    const int throw_of_dice = static_cast<int>(chance_() % 1000);
+    if (throw_of_dice < weather_.fail) return ProxyRule::Action::kFail;
+    if (throw_of_dice < weather_.fail + weather_.cut) return ProxyRule::Action::kCut;
+    if (throw_of_dice < weather_.fail + weather_.cut + weather_.lose_answer) return ProxyRule::Action::kLoseAnswer;
+    return std::nullopt;
+  }
+
+  // Whether the request goes on.
+  bool Harm() {
+    std::function<bool()> harm;
     {
       const std::lock_guard lock(mutex_);
-      kill = kill_;
+      harm = harm_;
     }
-    if (kill) kill();
+    return !harm || harm();
   }
 
   void Serve(tcp::socket& client) {
@@ -185,10 +201,7 @@ class Proxy::Server {
       http::read(client, buffer, parser);
       const Request request = parser.release();
       const Plan plan = PlanFor(request);
-      if (plan.kill_before) {
-        Kill();
-        return;
-      }
+      if (plan.harm_before && !Harm()) return;
       if (plan.action) {
         switch (*plan.action) {
           case ProxyRule::Action::kFail:
@@ -209,10 +222,7 @@ class Proxy::Server {
         }
       }
       const Response response = Forward(request, server);
-      if (plan.kill_after) {
-        Kill();
-        return;
-      }
+      if (plan.harm_after && !Harm()) return;
       if (plan.action == ProxyRule::Action::kLoseAnswer) return;
       http::response_serializer<http::string_body> serializer(response);
       if (request.method() == http::verb::head) {
@@ -254,9 +264,11 @@ class Proxy::Server {
   std::vector<ProxyRule> rules_;
   std::vector<std::string> requests_;
   int seen_ = 0;
-  int kill_index_ = 0;
-  Moment kill_moment_ = Moment::kBefore;
-  std::function<void()> kill_;
+  int harm_index_ = 0;
+  Moment harm_moment_ = Moment::kBefore;
+  std::function<bool()> harm_;
+  Weather weather_;
+  std::mt19937 chance_;
 };
 
 Proxy::Proxy(const std::string& upstream) : server_(std::make_unique<Server>(upstream)) {}
@@ -265,10 +277,11 @@ Proxy::~Proxy() = default;
 std::string Proxy::url() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
 void Proxy::AddRule(ProxyRule rule) { server_->AddRule(std::move(rule)); }
 void Proxy::ClearRules() { server_->ClearRules(); }
-void Proxy::KillAt(int index, Moment moment, std::function<void()> kill) {
-  server_->KillAt(index, moment, std::move(kill));
+void Proxy::SetWeather(const Weather& weather) { server_->SetWeather(weather); }
+void Proxy::HarmAt(int index, Moment moment, std::function<bool()> harm) {
+  server_->HarmAt(index, moment, std::move(harm));
 }
-void Proxy::ForgetKill() { server_->ForgetKill(); }
+void Proxy::ForgetHarm() { server_->ForgetHarm(); }
 Proxy::Writes Proxy::TakeWrites() {
   const std::lock_guard lock(AllWrites().mutex);
   return std::exchange(AllWrites().writes, {});

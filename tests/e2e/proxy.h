@@ -41,11 +41,20 @@ class Proxy {
   void AddRule(ProxyRule rule);
   void ClearRules();
 
+  // A bad network: of 1,000 requests so many are answered 503, cut before they are forwarded, or lose their answer.
+  struct Weather {
+    int fail = 0;
+    int cut = 0;
+    int lose_answer = 0;
+    unsigned seed = 0;
+  };
+  void SetWeather(const Weather& weather);
+
   enum class Moment { kBefore, kAfter };
-  // Calls `kill` when request number `index` (from 0, since now) arrives, before it is forwarded or after it took
-  // effect, and then answers nothing.
-  void KillAt(int index, Moment moment, std::function<void()> kill);
-  void ForgetKill();
+  // Calls `harm` when request number `index` (from 0, since now) arrives, before it is forwarded or after it took
+  // effect. When that answers false, the connection ends without an answer; otherwise the request goes on.
+  void HarmAt(int index, Moment moment, std::function<bool()> harm);
+  void ForgetHarm();
 
   // "PUT /bucket/key" lines since the last call.
   std::vector<std::string> TakeRequests();
