@@ -40,6 +40,8 @@ Json ParseJson(std::string_view text, std::string_view what, std::string_view co
   } catch (const Json::parse_error& error) {
     throw UserError(std::string(code), fmt::format("{} is not valid JSON: {}: {}", what,
                                                    PositionOf(text, error.byte), ReasonOf(error.what())));
+  } catch (const Json::out_of_range&) {
+    throw UserError(std::string(code), fmt::format("{} is not valid JSON: it holds a number beyond all doubles", what));
   } catch (const TooDeep&) {
     throw UserError(std::string(code),
                     fmt::format("{} is nested deeper than {} levels", what, kMaxDepth));
@@ -49,7 +51,7 @@ Json ParseJson(std::string_view text, std::string_view what, std::string_view co
 std::optional<Json> TryParseJson(std::string_view text) {
   try {
     return Json::parse(text, CheckDepth);
-  } catch (const Json::parse_error&) {
+  } catch (const Json::exception&) {
     return std::nullopt;
   } catch (const TooDeep&) {
     return std::nullopt;
