@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/log.h"
@@ -89,14 +91,17 @@ Cache::Guard Cache::Lock(const Context& context) {
 }
 
 std::optional<Cache::LocalFile> Cache::Inspect(const std::string& path, const std::optional<Base>& base) const {
+  if (base && !base->gone() && !path.starts_with("config/")) {
+    const auto info = files_.Stat(PathOf(path));
+    if (info && info->kind == FileKind::kFile && info->size == base->local_size &&
+        info->mtime_ns == base->local_mtime_ns) {
+      return LocalFile{info->size, info->mtime_ns, base->sha256};
+    }
+  }
   const auto file = files_.Open(PathOf(path));
   if (!file) return std::nullopt;
   const FileInfo info = file->Info();
-  LocalFile local{info.size, info.mtime_ns, {}};
-  const bool unchanged = base && !base->gone() && base->local_size == info.size &&
-                         base->local_mtime_ns == info.mtime_ns && !path.starts_with("config/");
-  local.sha256 = unchanged ? base->sha256 : DigestFile(*file, false).sha256;
-  return local;
+  return LocalFile{info.size, info.mtime_ns, DigestFile(*file, false).sha256};
 }
 
 void Cache::MarkEverything() {

@@ -353,6 +353,12 @@ class Puller {
     const auto dirty = state_.FindDirty(item.path);
     const auto local = cache_.Inspect(item.path, base);
     const bool clean = !local || (base && Cache::IsClean(*local, *base));
+    if (local && !dirty && (!base || base->gone()) && !IsListedOnDisk(item.path)) {
+      report_.problems.push_back({item.path,
+                                  "the disk here takes another file for it (their names differ only in case or in how "
+                                  "a letter is encoded), which was left as it is; rename one of the two where both can be kept"});
+      return false;
+    }
     // There is nothing of ours to keep where the file is its base and only waits for the index, or where a command
     // died before it made the file that it had recorded.
     const bool is_change = dirty && dirty->kind != DirtyKind::kAnnounce && !(dirty->kind == DirtyKind::kWrite && clean);
@@ -374,6 +380,19 @@ class Puller {
         BaseFor(item.path, fetched, {fetched.size, info ? info->mtime_ns : 0, fetched.sha256}));
     folders.insert(cache_.PathOf(item.path).parent_path());
     ++report_.files_pulled;
+    return true;
+  }
+
+  // Whether a file that opens by this name has it, and not one that the disk only takes for the same.
+  bool IsListedOnDisk(const std::string& path) const {
+    std::filesystem::path folder = cache_.root();
+    for (const std::string& name : Split(path, '/')) {
+      const std::vector<FolderEntry> entries = cache_.files().List(folder);
+      if (std::none_of(entries.begin(), entries.end(), [&](const FolderEntry& entry) { return entry.name == name; })) {
+        return false;
+      }
+      folder /= name;
+    }
     return true;
   }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <iterator>
+#include <unordered_map>
 
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
@@ -11,6 +14,7 @@
 #include "util/context.h"
 #include "util/executor.h"
 #include "util/log.h"
+#include "util/relative_path.h"
 #include "util/rules.h"
 
 namespace swamp {
@@ -18,6 +22,8 @@ namespace {
 
 // Uploads whose outcomes are recorded in one go.
 constexpr std::size_t kBatch = 1000;
+// Immutable files that are announced in one go.
+constexpr std::size_t kAnnounceBatch = 5000;
 constexpr std::string_view kPushLock = ".datastore-push.lock";
 // How often the index is looked after while others commit at the same time.
 constexpr int kRecheckRounds = 3;
@@ -53,32 +59,80 @@ std::vector<DirtyRow> RecordedChanges(const Context& context, Cache& cache) {
   return cache.state().AllDirty();
 }
 
-std::vector<Candidate> FindCandidates(const Context& context, Replica& replica, bool walk) {
+// The bases of paths that come folder by folder: read a shard's worth at a time.
+class BaseReader {
+ public:
+  explicit BaseReader(StateDb& state) : state_(state) {}
+
+  std::optional<Base> Find(const std::string& path) {
+    if (const std::string partition = PartitionOf(path); partition != partition_) {
+      bases_.clear();
+      for (Base& base : state_.BasesOfPartition(partition)) {
+        std::string key = base.path;
+        bases_.emplace(std::move(key), std::move(base));
+      }
+      partition_ = partition;
+    }
+    const auto found = bases_.find(path);
+    return found == bases_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  StateDb& state_;
+  std::optional<std::string> partition_;
+  std::unordered_map<std::string, Base> bases_;
+};
+
+// Changes that are on record.
+std::vector<Candidate> FindRecorded(const Context& context, Replica& replica) {
   Cache& cache = replica.cache();
   std::vector<Candidate> candidates;
-  std::set<std::string> recorded;
   for (DirtyRow& row : RecordedChanges(context, cache)) {
-    recorded.insert(row.path);
     if (!replica.Holds(row.path)) continue;
     Candidate candidate{.path = row.path, .kind = row.kind};
     candidate.base = cache.state().FindBase(row.path);
     candidate.row = std::move(row);
     candidates.push_back(std::move(candidate));
   }
-  if (walk) {
-    for (const std::string& path : cache.Walk(replica.options().folders, replica.options().excludes)) {
-      // The lockfile is published by its own transaction only.
-      if (recorded.contains(path) || ClassOf(path) == PathClass::kLockfile) continue;
-      Candidate candidate{.path = path};
-      candidate.base = cache.state().FindBase(path);
-      const auto local = cache.Inspect(path, candidate.base);
-      const bool clean = local && candidate.base && Cache::IsClean(*local, *candidate.base);
-      if (!local || (clean && !RuleOff(Rule::kUnmodifiedNeverUploaded))) continue;
-      candidates.push_back(std::move(candidate));
+  return candidates;
+}
+
+// The files below a folder, folder by folder; `prefix` is the folder's own path with a "/" at its end.
+void ForEachFileBelow(Files& files, const std::filesystem::path& folder, const std::string& prefix,
+                      const std::function<void(const std::string& path)>& visit) {
+  for (const FolderEntry& entry : files.List(folder)) {
+    if (entry.kind == FileKind::kFolder) {
+      ForEachFileBelow(files, folder / entry.name, prefix + entry.name + "/", visit);
+    } else if (!IsTemporaryName(entry.name)) {
+      visit(prefix + entry.name);
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), ByPhase);
-  return candidates;
+}
+
+// Changes that nobody recorded, one by one.
+void Walk(Replica& replica, const std::function<void(Candidate)>& visit) {
+  Cache& cache = replica.cache();
+  BaseReader bases(cache.state());
+  const auto look = [&](const std::string& path) {
+    if (ClassOf(path) == PathClass::kLocal || replica.options().excludes.Match(path) || WhyUnsafePath(path)) return;
+    // The lockfile is published by its own transaction only.
+    if (ClassOf(path) == PathClass::kLockfile) return;
+    Candidate candidate{.path = path};
+    candidate.base = bases.Find(path);
+    auto local = cache.Inspect(path, candidate.base);
+    const auto is_clean = [&] { return local && candidate.base && Cache::IsClean(*local, *candidate.base); };
+    if (!is_clean()) {
+      // The base was read a while ago, and another process may have pulled or pushed the file since.
+      candidate.base = cache.state().FindBase(path);
+      local = cache.Inspect(path, candidate.base);
+    }
+    if (!local || cache.state().FindDirty(path)) return;
+    if (is_clean() && !RuleOff(Rule::kUnmodifiedNeverUploaded)) return;
+    visit(std::move(candidate));
+  };
+  for (const std::string& folder : replica.options().folders) {
+    ForEachFileBelow(cache.files(), cache.PathOf(folder), folder + "/", look);
+  }
 }
 
 IndexEntry EntryFor(const UploadOutcome& outcome) {
@@ -110,12 +164,23 @@ class Pusher {
   // What is recorded and, when asked for, what a walk finds.
   PushReport RunAll(const PushOptions& request) {
     cache_.FinishPlacing(context_);
-    return Run(FindCandidates(context_, replica_, request.walk));
+    std::vector<Candidate> candidates = FindRecorded(context_, replica_);
+    if (candidates.size() > kAnnounceBatch) PublishImmutable(candidates);
+    if (request.walk) {
+      std::vector<Candidate> immutable;
+      Walk(replica_, [&](Candidate found) {
+        (PhaseOf(found) == 0 ? immutable : candidates).push_back(std::move(found));
+        if (immutable.size() >= kAnnounceBatch) PublishImmutable(immutable);
+      });
+      std::move(immutable.begin(), immutable.end(), std::back_inserter(candidates));
+    }
+    return Run(std::move(candidates));
   }
 
   PushReport Run(std::vector<Candidate> candidates) {
     known_ = KnownMeta(state_);
-    if (candidates.empty()) return {};
+    if (candidates.empty()) return std::move(report_);
+    std::stable_sort(candidates.begin(), candidates.end(), ByPhase);
     Record(state_, candidates);
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
                                             [](const Candidate& one) { return PhaseOf(one) > 0; });
@@ -140,12 +205,31 @@ class Pusher {
   }
 
  private:
+  // Uploads and announces the immutable files among many candidates and takes them off the list, so that memory grows
+  // neither with the number of files nor with that of index entries. Any number of such pushes may come before the one
+  // with everything else.
+  void PublishImmutable(std::vector<Candidate>& candidates) {
+    const auto first_other = std::stable_partition(candidates.begin(), candidates.end(),
+                                                   [](const Candidate& one) { return PhaseOf(one) == 0; });
+    std::vector<Candidate> others(std::make_move_iterator(first_other), std::make_move_iterator(candidates.end()));
+    candidates.erase(first_other, candidates.end());
+    for (std::size_t first = 0; first < candidates.size(); first += kAnnounceBatch) {
+      const auto batch = std::span(candidates).subspan(first, std::min(kAnnounceBatch, candidates.size() - first));
+      known_ = KnownMeta(state_);
+      Record(state_, batch);
+      Execute(batch);
+      AnnounceAll();
+    }
+    candidates = std::move(others);
+  }
+
   // Another process of this checkout may have published some of these meanwhile, and changed them again: a removal
   // that is done already must not take what was made at its path since.
   std::vector<Candidate> AsTheyAreNow(std::span<const Candidate> found_before) {
     std::set<std::string> paths;
     for (const Candidate& one : found_before) paths.insert(one.path);
-    std::vector<Candidate> now = FindCandidates(context_, replica_, false);
+    std::vector<Candidate> now = FindRecorded(context_, replica_);
+    std::stable_sort(now.begin(), now.end(), ByPhase);
     std::erase_if(now, [&](const Candidate& one) { return PhaseOf(one) == 0 || !paths.contains(one.path); });
     return now;
   }
@@ -475,15 +559,18 @@ class Pusher {
 
 PushPreview PreviewPush(const Context& context, Replica& replica, const PushOptions& request) {
   PushPreview preview;
-  for (Candidate& candidate : FindCandidates(context, replica, request.walk)) {
-    if (candidate.kind == DirtyKind::kAnnounce) continue;
+  const auto add = [&](const Candidate& candidate) {
+    if (candidate.kind == DirtyKind::kAnnounce) return;
     const bool known = candidate.base && !candidate.base->gone();
     if (candidate.kind == DirtyKind::kRemove) {
       if (known) preview.removed.push_back(candidate.path);
     } else {
       (known ? preview.changed : preview.created).push_back(candidate.path);
     }
-  }
+  };
+  for (const Candidate& candidate : FindRecorded(context, replica)) add(candidate);
+  if (request.walk) Walk(replica, add);
+  for (auto* paths : {&preview.created, &preview.changed, &preview.removed}) std::sort(paths->begin(), paths->end());
   return preview;
 }
 

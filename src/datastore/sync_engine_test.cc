@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "datastore/index.h"
 #include "datastore/tombstone.h"
 #include "datastore/two_checkouts.h"
 #include "util/digest.h"
+#include "util/forwarding_files.h"
 
 namespace swamp {
 namespace {
@@ -756,32 +759,34 @@ TEST_P(SyncEngine, ARemovalThatAnotherProcessPublishedTakesNothingThatWasMadeThe
   EXPECT_EQ(t.a->Read(kDoc), "two");
 }
 
+// More files than are announced in one go: memory must not grow with their number, and nothing may be left out.
+TEST_P(SyncEngine, APushOfVeryManyFilesIsPublishedPieceByPiece) {
+  constexpr int kFiles = 5100;
+  const std::string model = "data/command/shell/0b0c0d0e-0000-4000-8000-00000000000";
+  for (int i = 0; i < kFiles; ++i) {
+    const auto path = t.a->root / (model + std::to_string(i % 3)) / ("d" + std::to_string(i)) / "1/raw";
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << i;
+  }
+  t.a->Write(kDoc, "one");
+  EXPECT_EQ(t.a->Push(true).files_pushed, kFiles + 1);
+  std::size_t listed = 0;
+  for (int i = 0; i < 3; ++i) listed += IndexOf(PartitionOf(model + std::to_string(i) + "/d0/1/raw")).size();
+  EXPECT_EQ(listed, static_cast<std::size_t>(kFiles));
+  EXPECT_THAT(UnpublishedPaths(*t.a->cache), IsEmpty());
+  EXPECT_EQ(t.a->Push(true).files_pushed, 0);
+  EXPECT_EQ(t.c->Pull().files_pulled, kFiles + 1);
+}
+
 // Tells when a file gets its name.
-class WatchedFiles final : public Files {
+class WatchedFiles final : public ForwardingFiles {
  public:
-  explicit WatchedFiles(Files& files) : files_(files) {}
+  using ForwardingFiles::ForwardingFiles;
   std::function<void(const std::filesystem::path&)> before_commit;
 
-  std::optional<FileInfo> Stat(const std::filesystem::path& path) override { return files_.Stat(path); }
-  std::unique_ptr<InputFile> Open(const std::filesystem::path& path) override { return files_.Open(path); }
   std::unique_ptr<OutputFile> Create(const std::filesystem::path& target, unsigned mode) override {
     return std::make_unique<Output>(*this, files_.Create(target, mode), target);
   }
-  void Append(const std::filesystem::path& path, std::string_view bytes, unsigned mode) override {
-    files_.Append(path, bytes, mode);
-  }
-  bool Remove(const std::filesystem::path& path) override { return files_.Remove(path); }
-  void Rename(const std::filesystem::path& from, const std::filesystem::path& to) override { files_.Rename(from, to); }
-  void CreateFolders(const std::filesystem::path& path, unsigned mode) override { files_.CreateFolders(path, mode); }
-  std::vector<FolderEntry> List(const std::filesystem::path& folder) override { return files_.List(folder); }
-  void SetMode(const std::filesystem::path& path, unsigned mode) override { files_.SetMode(path, mode); }
-  void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override { files_.SetMtime(path, mtime_ns); }
-  void Sync(std::span<const std::filesystem::path> paths) override { files_.Sync(paths); }
-  std::filesystem::path Resolve(const std::filesystem::path& path) override { return files_.Resolve(path); }
-  std::unique_ptr<FileLock> Lock(const Context& context, const std::filesystem::path& path, Duration wait) override {
-    return files_.Lock(context, path, wait);
-  }
-  std::string DatabaseName(const std::filesystem::path& path) override { return files_.DatabaseName(path); }
 
  private:
   class Output final : public OutputFile {
@@ -802,7 +807,6 @@ class WatchedFiles final : public Files {
     std::unique_ptr<OutputFile> file_;
     std::filesystem::path target_;
   };
-  Files& files_;
 };
 
 TEST_P(SyncEngine, APushDoesNotDropTheRecordOfAFileThatAnotherProcessIsJustWriting) {
