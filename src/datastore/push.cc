@@ -53,22 +53,27 @@ std::vector<DirtyRow> RecordedChanges(const Context& context, Cache& cache) {
   return cache.state().AllDirty();
 }
 
-std::vector<Candidate> FindCandidates(const Context& context, Replica& replica, bool walk) {
+bool IsWanted(const PushOptions& request, const std::string& path) {
+  return request.only.empty() || std::any_of(request.only.begin(), request.only.end(),
+                                             [&](const std::string& prefix) { return path.starts_with(prefix); });
+}
+
+std::vector<Candidate> FindCandidates(const Context& context, Replica& replica, const PushOptions& request) {
   Cache& cache = replica.cache();
   std::vector<Candidate> candidates;
   std::set<std::string> recorded;
   for (DirtyRow& row : RecordedChanges(context, cache)) {
     recorded.insert(row.path);
-    if (!replica.Holds(row.path)) continue;
+    if (!replica.Holds(row.path) || !IsWanted(request, row.path)) continue;
     Candidate candidate{.path = row.path, .kind = row.kind};
     candidate.base = cache.state().FindBase(row.path);
     candidate.row = std::move(row);
     candidates.push_back(std::move(candidate));
   }
-  if (walk) {
+  if (request.walk) {
     for (const std::string& path : cache.Walk(replica.options().folders, replica.options().excludes)) {
       // The lockfile is published by its own transaction only.
-      if (recorded.contains(path) || ClassOf(path) == PathClass::kLockfile) continue;
+      if (recorded.contains(path) || ClassOf(path) == PathClass::kLockfile || !IsWanted(request, path)) continue;
       Candidate candidate{.path = path};
       candidate.base = cache.state().FindBase(path);
       const auto local = cache.Inspect(path, candidate.base);
@@ -110,7 +115,7 @@ class Pusher {
   // What is recorded and, when asked for, what a walk finds.
   PushReport RunAll(const PushOptions& request) {
     cache_.FinishPlacing(context_);
-    return Run(FindCandidates(context_, replica_, request.walk));
+    return Run(FindCandidates(context_, replica_, request));
   }
 
   PushReport Run(std::vector<Candidate> candidates) {
@@ -145,7 +150,7 @@ class Pusher {
   std::vector<Candidate> AsTheyAreNow(std::span<const Candidate> found_before) {
     std::set<std::string> paths;
     for (const Candidate& one : found_before) paths.insert(one.path);
-    std::vector<Candidate> now = FindCandidates(context_, replica_, false);
+    std::vector<Candidate> now = FindCandidates(context_, replica_, {});
     std::erase_if(now, [&](const Candidate& one) { return PhaseOf(one) == 0 || !paths.contains(one.path); });
     return now;
   }
@@ -427,6 +432,9 @@ class Pusher {
           announced_.values.emplace_back(key, commit.state.etag.value);
         }
       }
+      for (const auto& [key, value] : state_.ValuesWithPrefix(state_key::kPulledModelPrefix)) {
+        if (value == known->etag.value) announced_.values.emplace_back(key, commit.state.etag.value);
+      }
     }
     announced_.values.push_back(MetaValue(commit.state));
     const Cache::Guard guard = cache_.Lock(context_);
@@ -475,7 +483,7 @@ class Pusher {
 
 PushPreview PreviewPush(const Context& context, Replica& replica, const PushOptions& request) {
   PushPreview preview;
-  for (Candidate& candidate : FindCandidates(context, replica, request.walk)) {
+  for (Candidate& candidate : FindCandidates(context, replica, request)) {
     if (candidate.kind == DirtyKind::kAnnounce) continue;
     const bool known = candidate.base && !candidate.base->gone();
     if (candidate.kind == DirtyKind::kRemove) {
