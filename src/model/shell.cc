@@ -8,6 +8,7 @@
 #include "model/expressions_secrets.h"
 #include "model/shell_secrets.h"
 #include "util/clock.h"
+#include "util/environment.h"
 #include "util/error.h"
 #include "util/files.h"
 #include "util/subprocess.h"
@@ -177,7 +178,7 @@ ShellArguments ReadArguments(const MethodCall& call) {
   read.command = PlaceSecrets(arguments.at("run").get<std::string>(), secrets);
   read.request.arguments = {"sh", "-c", read.command.text};
   if (const auto folder = StringMember(arguments, "workingDir")) {
-    const std::filesystem::path path = secrets.Reveal(*folder);
+    const std::filesystem::path path = secrets.Reveal(std::string_view(*folder));
     read.request.working_folder = call.host.context().environment().WorkingDirectory() / path;
   }
   if (const auto limit = IntegerMember(arguments, "timeout")) read.timeout = Duration(*limit);
@@ -187,7 +188,7 @@ ShellArguments ReadArguments(const MethodCall& call) {
   read.request.environment = call.host.ChildVariables();
   if (const auto variables = arguments.find("env"); variables != arguments.end()) {
     for (const auto& [name, value] : variables->items()) {
-      read.request.environment[name] = secrets.Reveal(value.get<std::string>());
+      read.request.environment[name] = secrets.Reveal(std::string_view(value.get_ref<const std::string&>()));
     }
   }
   for (const auto& [name, value] : read.command.variables) read.request.environment[name] = value;
