@@ -20,13 +20,13 @@ namespace {
 constexpr cel::Extent kGuess{.weight = 64, .depth = 8};
 
 class LazyCelMap;
-cel::Value ToCel(const LazyValue& value, cel::Arena& arena);
+cel::Value ToCel(const LazyValue& value, EvaluationPass pass, cel::Arena& arena);
 
 // A LazyMap as expressions see it.
 class LazyCelMap final : public cel::Map {
  public:
-  LazyCelMap(std::shared_ptr<const LazyMap> map, std::vector<std::string> keys)
-      : cel::Map(keys.size(), kGuess), map_(std::move(map)), keys_(std::move(keys)) {}
+  LazyCelMap(std::shared_ptr<const LazyMap> map, EvaluationPass pass, std::vector<std::string> keys)
+      : cel::Map(keys.size(), kGuess), map_(std::move(map)), pass_(pass), keys_(std::move(keys)) {}
   // Made by an arena only, which runs the destructor of what it has made.
   ~LazyCelMap() = default;
 
@@ -34,24 +34,25 @@ class LazyCelMap final : public cel::Map {
     return key.is(cel::Kind::kString) ? FindField(key.text(), arena) : cel::Value::Missing();
   }
   cel::Value FindField(std::string_view name, cel::Arena& arena) const override {
-    const auto found = map_->Get(std::string(name));
-    return found ? ToCel(*found, arena) : cel::Value::Missing();
+    const auto found = map_->Get(std::string(name), pass_);
+    return found ? ToCel(*found, pass_, arena) : cel::Value::Missing();
   }
   cel::Value KeyAt(std::size_t index, cel::Arena&) const override { return cel::Value::String(keys_[index]); }
   cel::Value ValueAt(std::size_t index, cel::Arena& arena) const override {
-    const auto found = map_->Get(keys_[index]);
-    return found ? ToCel(*found, arena) : cel::Value::Null();
+    const auto found = map_->Get(keys_[index], pass_);
+    return found ? ToCel(*found, pass_, arena) : cel::Value::Null();
   }
 
  private:
   std::shared_ptr<const LazyMap> map_;
+  EvaluationPass pass_;
   std::vector<std::string> keys_;
 };
 
-cel::Value ToCel(const LazyValue& value, cel::Arena& arena) {
+cel::Value ToCel(const LazyValue& value, EvaluationPass pass, cel::Arena& arena) {
   if (const Json* json = std::get_if<Json>(&value)) return cel::FromJson(*json, arena);
   const auto& map = std::get<std::shared_ptr<const LazyMap>>(value);
-  return cel::Value::Of(static_cast<const cel::Map*>(arena.New<LazyCelMap>(map, map->Keys())));
+  return cel::Value::Of(static_cast<const cel::Map*>(arena.New<LazyCelMap>(map, pass, map->Keys())));
 }
 
 UserError NotHere(std::string_view what) {
@@ -184,7 +185,8 @@ std::string OneLine(const std::string& text) {
 class EnvMap final : public LazyMap {
  public:
   explicit EnvMap(const ExpressionHost& host) : host_(host) {}
-  std::optional<LazyValue> Get(const std::string& name) const override {
+  std::optional<LazyValue> Get(const std::string& name, EvaluationPass pass) const override {
+    if (pass == EvaluationPass::kDefinition) throw DeferredToRun();
     if (!host_.env) throw NotHere("env");
     const auto value = host_.env(name);
     if (!value) return std::nullopt;
@@ -213,6 +215,10 @@ ExpressionUse FindUse(const std::string& code) {
   }
   return use;
 }
+
+ExpressionCycle::ExpressionCycle(const std::vector<std::string>& chain)
+    : UserError("expression_failed", "expressions that depend on each other: " + Join(chain, " -> "),
+                "Break the circle: one of them has to have a value of its own.") {}
 
 UserError UnresolvedError(const Unresolved& unresolved) {
   return {"expression_failed",
@@ -321,7 +327,7 @@ class ExpressionEvaluator::Impl {
         return cel::Value::String(arena.Copy(impl_.TokenOf(prepared_.vault_calls[index], pass_)));
       }
       const auto found = impl_.variables_.find(std::string(variable.name));
-      return found != impl_.variables_.end() ? ToCel(found->second, arena) : cel::Value::Missing();
+      return found != impl_.variables_.end() ? ToCel(found->second, pass_, arena) : cel::Value::Missing();
     }
     std::vector<std::string> Names() const override {
       std::vector<std::string> names;
@@ -378,11 +384,23 @@ class ExpressionEvaluator::Impl {
       throw;
     } catch (const IoError&) {
       throw;
+    } catch (const ExpressionCycle& error) {
+      result.unresolved.push_back({place, source, error.message(), Unresolved::Reason::kCycle});
     } catch (const UserError& error) {
       std::string why = OneLine(error.message());
       if (!error.hint().empty()) why += " " + OneLine(error.hint());
-      result.unresolved.push_back({place, source, std::move(why)});
-      return std::nullopt;
+      const auto reason = IsExpression(expression.code) ? Unresolved::Reason::kFailed : Unresolved::Reason::kInvalid;
+      result.unresolved.push_back({place, source, std::move(why), reason});
+    }
+    return std::nullopt;
+  }
+
+  bool IsExpression(const std::string& code) const {
+    try {
+      const cel::Expression expression(PrepareCode(code).text, *environment_);
+      return true;
+    } catch (const UserError&) {
+      return false;
     }
   }
 
@@ -392,7 +410,10 @@ class ExpressionEvaluator::Impl {
       result.literal_places.push_back(place);
       return {};
     }
-    if (request.defer != nullptr && *request.defer && Defers(*request.defer, expression.code)) return {};
+    if (request.defer != nullptr && *request.defer && Defers(*request.defer, expression.code)) {
+      result.deferred = true;
+      return {};
+    }
     const std::size_t faults = result.unresolved.size();
     Outcome outcome;
     outcome.stored = Try(expression, source, place, EvaluationPass::kDefinition, result);
@@ -400,6 +421,8 @@ class ExpressionEvaluator::Impl {
     const bool deferred = !outcome.stored && result.unresolved.size() == faults;
     if (deferred && request.pass == EvaluationPass::kRun) {
       outcome.live = Try(expression, source, place, EvaluationPass::kRun, result);
+    } else if (deferred) {
+      result.deferred = true;
     }
     if (outcome.live && LooksLikeExpression(*outcome.live)) result.literal_places.push_back(place);
     return outcome;

@@ -24,13 +24,18 @@ class LazyMap;
 // The value of a variable: there, or made when an expression asks for it.
 using LazyValue = std::variant<Json, std::shared_ptr<const LazyMap>>;
 
+enum class EvaluationPass {
+  kDefinition,  // vault.get and env stay text
+  kRun,         // nothing stays
+};
+
 // A map whose entries are made one by one, when an expression asks for them. `Get` may throw; the expression then
 // ends with that.
 class LazyMap {
  public:
   virtual ~LazyMap() = default;
-  // Nothing: there is no such entry.
-  virtual std::optional<LazyValue> Get(const std::string& key) const = 0;
+  // Nothing: there is no such entry. `pass`: that of the expression that asks.
+  virtual std::optional<LazyValue> Get(const std::string& key, EvaluationPass pass) const = 0;
   // For expressions that take the map whole. Empty where nobody can: `model`, `env`.
   virtual std::vector<std::string> Keys() const { return {}; }
 };
@@ -77,9 +82,15 @@ ExpressionUse FindUse(const std::string& code);
 
 // An expression that stayed as it is.
 struct Unresolved {
+  enum class Reason {
+    kFailed,   // it has no value: an input or data that isn't there
+    kInvalid,  // it is no expression
+    kCycle,    // its value depends on itself
+  };
   std::string place;       // "globalArguments.cfg.hosts[0].name"
   std::string expression;  // with its braces
   std::string message;     // why
+  Reason reason = Reason::kFailed;
 };
 // "Unresolved expression in globalArguments.k: why". `expression_failed`.
 UserError UnresolvedError(const Unresolved& unresolved);
@@ -90,14 +101,10 @@ struct EvaluatedTree {
   Json stored;  // what may be kept: expressions with vault.get and env are still their text
   Json live;    // what a method gets: with tokens for secrets. Equal to `stored` where these aren't resolved
   bool had_expressions = false;
+  bool deferred = false;  // some expression in `live` is text because it is known only at a run, or by `defer`
   std::vector<Unresolved> unresolved;
   // Places where a value that came in as data has the form of an expression. It is never evaluated: worth a warning.
   std::vector<std::string> literal_places;
-};
-
-enum class EvaluationPass {
-  kDefinition,  // vault.get and env stay text
-  kRun,         // nothing stays
 };
 
 // Evaluates the expressions that an author wrote: each string of a document once, never what an evaluation has put
@@ -132,6 +139,13 @@ class ExpressionEvaluator {
 class DeferredToRun : public UserError {
  public:
   DeferredToRun() : UserError("expression_failed", "the value is known only when a method runs") {}
+};
+
+// Thrown by a LazyMap for a value that depends on itself.
+class ExpressionCycle : public UserError {
+ public:
+  explicit ExpressionCycle(const std::vector<std::string>& chain);
+  explicit ExpressionCycle(const std::string& message) : UserError("expression_failed", message) {}
 };
 
 // How a value stands within a text: null as nothing, lists and maps as JSON, others plain.
