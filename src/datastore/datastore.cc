@@ -246,6 +246,11 @@ PullReport Datastore::PullModelData(const Context& context, const std::string& m
                          [&](const Context& limited) { return swamp::PullModelData(limited, replica(limited), model); });
 }
 
+PullReport Datastore::PullFolder(const Context& context, const std::string& folder) {
+  return WithinTimeLimit(context, "pull",
+                         [&](const Context& limited) { return swamp::PullFolder(limited, replica(limited), folder); });
+}
+
 PushReport Datastore::Push(const Context& context, const PushOptions& request) {
   return WithinTimeLimit(context, "push", [&](const Context& limited) {
     WritableStore(limited);

@@ -65,6 +65,7 @@ class Datastore {
   PullReport Pull(const Context& context, PullScope scope, PullEffort effort = PullEffort::kWhatChanged);
   // Of the data only one model's ("type/id"), and nothing else.
   PullReport PullModelData(const Context& context, const std::string& model);
+  PullReport PullFolder(const Context& context, const std::string& folder);
   PushReport Push(const Context& context, const PushOptions& request = {});
   void set_sync_timeout(Duration timeout) { settings_.sync_timeout = timeout; }
 

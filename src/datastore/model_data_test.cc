@@ -90,6 +90,16 @@ TEST(PullModelData, AfterALostStateDatabaseEverythingIsComparedFirst) {
   EXPECT_FALSE(t.c->cache->NeedsReconciling());
 }
 
+TEST(PullFolder, BringsThatFolderAndNothingElse) {
+  TwoCheckouts t;
+  WriteVersion(*t.a, kModel, "result", 1);
+  t.a->Write("auto-definitions/command/shell/adhoc.yaml", "x: 1\n");
+  t.a->Push();
+  EXPECT_EQ(PullFolder(t.world.context, *t.c->replica, "auto-definitions").files_pulled, 1);
+  EXPECT_TRUE(PullFolder(t.world.context, *t.c->replica, "auto-definitions").unchanged);
+  EXPECT_EQ(t.c->Pull().files_pulled, 3);
+}
+
 TEST(PushOnly, TakesTheNamedPathsAndLeavesOthersRecorded) {
   TwoCheckouts t;
   WriteVersion(*t.a, kModel, "result", 1);

@@ -85,10 +85,11 @@ class Puller {
     return std::move(report_);
   }
 
-  PullReport RunModel(const std::string& model) {
+  // Paths below `prefix`, which ends with "/".
+  PullReport RunPart(const std::string& prefix) {
     cache_.FinishPlacing(context_);
-    const std::string key = state_key::kPulledModelPrefix + model;
-    // What was complete for everything was so for this model.
+    const std::string key = state_key::kPulledPartPrefix + prefix;
+    // What was complete for everything was so for this part.
     std::optional<ETag> unless;
     if (const auto known = KnownMeta(state_)) {
       if (state_.Value(key) == known->etag.value || state_.Value(state_key::kPulledAll) == known->etag.value) {
@@ -102,8 +103,8 @@ class Puller {
       return std::move(report_);
     }
     if (answer.state.etag.value.empty()) return Run();
-    prefix_ = "data/" + model + "/";
-    for (const std::string& partition : PartitionsOfModel(answer.state)) {
+    prefix_ = prefix;
+    for (const std::string& partition : PartitionsOfPart(answer.state)) {
       PlanEntries(partition, replica_.index().ReadShard(context_, partition).shard.Entries());
     }
     Execute();
@@ -115,8 +116,9 @@ class Puller {
   }
 
  private:
-  // The shard of the versions, and those of the markers: shared with other models, or one for each name.
-  std::vector<std::string> PartitionsOfModel(const MetaState& meta) const {
+  // Of a model's data: the shard of the versions, and those of the markers: shared with other models, or one for each name.
+  std::vector<std::string> PartitionsOfPart(const MetaState& meta) const {
+    if (!prefix_.starts_with("data/")) return {PartitionOf(prefix_ + "any")};
     const std::string versions = PartitionOf(prefix_ + "n/1/raw");
     const std::string markers = PartitionOf(prefix_ + "n/latest");
     std::vector<std::string> partitions = {versions};
@@ -540,7 +542,11 @@ PullReport Pull(const Context& context, Replica& replica, PullScope scope, PullE
 }
 
 PullReport PullModelData(const Context& context, Replica& replica, const std::string& model) {
-  return Puller(context, replica, PullScope::kAll, PullEffort::kWhatChanged).RunModel(model);
+  return Puller(context, replica, PullScope::kAll, PullEffort::kWhatChanged).RunPart("data/" + model + "/");
+}
+
+PullReport PullFolder(const Context& context, Replica& replica, const std::string& folder) {
+  return Puller(context, replica, PullScope::kAll, PullEffort::kWhatChanged).RunPart(folder + "/");
 }
 
 }  // namespace swamp

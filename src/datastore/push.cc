@@ -432,7 +432,7 @@ class Pusher {
           announced_.values.emplace_back(key, commit.state.etag.value);
         }
       }
-      for (const auto& [key, value] : state_.ValuesWithPrefix(state_key::kPulledModelPrefix)) {
+      for (const auto& [key, value] : state_.ValuesWithPrefix(state_key::kPulledPartPrefix)) {
         if (value == known->etag.value) announced_.values.emplace_back(key, commit.state.etag.value);
       }
     }

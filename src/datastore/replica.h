@@ -50,7 +50,7 @@ namespace state_key {
 inline constexpr const char* kMeta = "meta:body";       // "<etag>\n<body>" of the meta document last read
 inline constexpr const char* kPulledConfig = "pulled:config";  // ETag of the meta that config/ was pulled for
 inline constexpr const char* kPulledAll = "pulled:all";
-inline constexpr const char* kPulledModelPrefix = "pulled:model:";  // + "type/id": the same for one model's data
+inline constexpr const char* kPulledPartPrefix = "pulled:part:";  // + path prefix: the same for what is below it
 inline constexpr const char* kShardPrefix = "shard:";   // + partition: ETag of the shard last pulled
 inline constexpr const char* kCapabilities = "capabilities";
 // + path: the version whose removal gave way to a peer's, for the command that asked for it and may be another process.

@@ -56,7 +56,4 @@ struct MethodCall {
 // Throws UserError method_execution_failed and others, Cancelled, DeadlineExceeded (the run's own time limit).
 using MethodFunction = std::function<void(const MethodCall&)>;
 
-// What a method does to what its model stands for.
-enum class MethodKind { kCreate, kRead, kUpdate, kDelete, kList, kAction };
-
 }  // namespace swamp
