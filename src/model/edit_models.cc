@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "model/definition_secrets.h"
+#include "model/definition_validation.h"
+#include "model/inputs.h"
 #include "util/json_schema.h"
 #include "util/random.h"
 #include "util/text.h"
@@ -33,6 +36,7 @@ Json GlobalArgumentsOf(const ModelType& type, const CreateModelRequest& request)
   if (!problems.empty()) {
     throw UserError("validation_failed", fmt::format("the arguments do not fit {}: {}", type.name, Join(problems, "; ")));
   }
+  CheckLiteralSecrets(type, arguments);
   return arguments;
 }
 
@@ -63,40 +67,6 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
   }
   if (next.name != current.definition.name) CheckNewDefinitionName(next.name);
   return next;
-}
-
-std::vector<std::string> GlobalArgumentProblems(const ModelType& type, const Definition& definition) {
-  if (HasExpressions(definition.global_arguments)) return {};
-  if (type.global_arguments.is_null()) {
-    std::vector<std::string> problems;
-    for (const auto& [key, value] : definition.global_arguments.items()) {
-      problems.push_back(fmt::format("{} is not known: {} takes no global arguments", Printable(key, 60), type.name));
-    }
-    return problems;
-  }
-  return CheckSchema(type.global_arguments, definition.global_arguments, "globalArguments", {.allow_missing = true});
-}
-
-std::vector<std::string> MethodProblems(const ModelType& type, const Definition& definition,
-                                        const std::optional<std::string>& only) {
-  std::vector<std::string> problems;
-  for (const auto& [method, body] : definition.methods.items()) {
-    if (only && method != *only) continue;
-    const MethodSpec* spec = type.FindMethod(method);
-    if (spec == nullptr) {
-      std::vector<std::string> known;
-      for (const MethodSpec& one : type.methods) known.push_back(one.name);
-      problems.push_back(fmt::format("methods.{} is not known (methods of {}: {})", Printable(method, 60), type.name,
-                                     Join(known, ", ")));
-      continue;
-    }
-    const Json arguments = definition.ArgumentsOf(method);
-    if (!body.is_object() || !body.contains("arguments") || HasExpressions(arguments)) continue;
-    for (std::string& problem : CheckSchema(spec->arguments, arguments, "methods." + method + ".arguments")) {
-      problems.push_back(std::move(problem));
-    }
-  }
-  return problems;
 }
 
 }  // namespace
@@ -130,8 +100,14 @@ void CheckModelText(const ModelTypes& types, const StoredDefinition& current, co
   const ModelType* type = types.Find(next.type);
   if (type == nullptr) return;
   std::vector<std::string> problems = GlobalArgumentProblems(*type, next);
-  for (std::string& problem : MethodProblems(*type, next, std::nullopt)) problems.push_back(std::move(problem));
-  if (problems.empty()) return;
+  for (std::string& problem : MethodArgumentProblems(*type, next, std::nullopt)) problems.push_back(std::move(problem));
+  if (next.other.contains("inputs")) {
+    for (std::string& problem : InputsSchemaProblems(next.other["inputs"])) problems.push_back(std::move(problem));
+  }
+  if (problems.empty()) {
+    CheckLiteralSecrets(*type, next.global_arguments);
+    return;
+  }
   throw UserError("validation_failed", fmt::format("{} would not be valid: {}", next.name, Join(problems, "; ")));
 }
 
@@ -185,31 +161,6 @@ DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::
   change->Remove(document.path, document.version);
   change->Publish();
   return deleted;
-}
-
-bool ModelValidation::passed() const {
-  return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.problems.empty(); });
-}
-
-ModelValidation ValidateModel(const ModelTypes& types, const StoredDefinition& stored,
-                              const std::optional<std::string>& method) {
-  const Definition& definition = stored.definition;
-  ModelValidation validation{.id = definition.id, .name = definition.name, .type = definition.type};
-  validation.checks.push_back({"Definition schema", {}});
-  const ModelType* type = types.Find(definition.type);
-  if (type == nullptr) {
-    validation.warnings.push_back({"Model type", fmt::format("the type {} is not known here, so arguments were not "
-                                                             "checked",
-                                                             definition.type)});
-    return validation;
-  }
-  if (!definition.global_arguments.empty()) {
-    validation.checks.push_back({"Global arguments", GlobalArgumentProblems(*type, definition)});
-  }
-  if (!definition.methods.empty()) {
-    validation.checks.push_back({"Method arguments", MethodProblems(*type, definition, method)});
-  }
-  return validation;
 }
 
 }  // namespace swamp

@@ -42,23 +42,4 @@ struct DeletedModel {
 // Throws model_not_found, config_conflict.
 DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::string& name_or_id, bool force);
 
-struct ModelValidation {
-  std::string id;
-  std::string name;
-  std::string type;
-  struct Check {
-    std::string name;
-    std::vector<std::string> problems;
-  };
-  std::vector<Check> checks;
-  struct Warning {
-    std::string name;
-    std::string message;
-  };
-  std::vector<Warning> warnings;
-  bool passed() const;
-};
-ModelValidation ValidateModel(const ModelTypes& types, const StoredDefinition& stored,
-                              const std::optional<std::string>& method);
-
 }  // namespace swamp

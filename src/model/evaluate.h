@@ -49,7 +49,7 @@ class ModelEvaluator {
                                const std::optional<MethodToRun>& method = std::nullopt);
 
   // Other expressions in the same scope: of a step, of a guard, of inputs that a user typed. `definition`: what `self` is;
-  // null: only scope.self. It must not outlive this, nor `definition`.
+  // null: only scope.self. It must not outlive what this was made with.
   std::unique_ptr<ExpressionEvaluator> EvaluatorFor(const Definition* definition, const EvaluationScope& scope);
 
  private:

@@ -11,6 +11,7 @@
 #include "cel/evaluator.h"
 #include "cel/expression.h"
 #include "cel/json_values.h"
+#include "cel/library.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -164,7 +165,12 @@ ExpressionUse UseOf(const cel::Expression& expression, const PreparedCode& prepa
     for (const std::string_view part : reference.path) path.emplace_back(part);
     use.paths.push_back(std::move(path));
   }
-  for (const cel::FunctionReference& function : references.functions) use.functions.emplace(function.name);
+  for (const cel::FunctionReference& function : references.functions) {
+    use.functions.emplace(function.name);
+    const bool known = function.host || function.name == "model.method" ||
+                       !cel::FindBuiltins(function.name, cel::Mode::kDialect).empty();
+    if (!known) use.unknown_functions.emplace(function.name);
+  }
   if (!prepared.vault_calls.empty()) use.functions.insert("vault.get");
   return use;
 }
@@ -210,6 +216,7 @@ ExpressionUse FindUse(const std::string& code) {
       ExpressionUse inner = FindUse(argument->text);
       use.variables.merge(inner.variables);
       use.functions.merge(inner.functions);
+      use.unknown_functions.merge(inner.unknown_functions);
       use.paths.insert(use.paths.end(), inner.paths.begin(), inner.paths.end());
     }
   }

@@ -70,6 +70,7 @@ struct ExpressionHost {
 struct ExpressionUse {
   std::set<std::string> variables;  // "inputs", "self"
   std::set<std::string> functions;  // "data.latest", "vault.get"
+  std::set<std::string> unknown_functions;  // those of them that nobody has
   // With the fields that the text fixes: "inputs.a", "model.web.input".
   std::vector<std::vector<std::string>> paths;
 

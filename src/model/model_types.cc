@@ -170,6 +170,14 @@ const MethodSpec* ModelType::FindMethod(const std::string& method) const {
   return nullptr;
 }
 
+const MethodSpec& ModelType::RequireMethod(const std::string& method) const {
+  if (const MethodSpec* found = FindMethod(method)) return *found;
+  std::vector<std::string> names;
+  for (const MethodSpec& one : methods) names.push_back(one.name);
+  throw UserError("unknown_method", fmt::format("{} has no method \"{}\"", name, Printable(method, 60)),
+                  fmt::format("It has {}.", names.empty() ? "none" : Join(names, ", ")));
+}
+
 std::string NormalizeTypeName(const std::string& raw) {
   std::string name = AsciiLower(Trim(raw));
   if (name.empty()) throw UserError("usage", "a model type must not be empty");

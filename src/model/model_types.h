@@ -57,6 +57,8 @@ struct ModelType {
   std::vector<UpgradeSpec> upgrades = {};  // ascending; the last leads to `version`
 
   const MethodSpec* FindMethod(const std::string& method) const;
+  // Throws UserError unknown_method with those that there are.
+  const MethodSpec& RequireMethod(const std::string& method) const;
 };
 
 // `Acme::Shell ` -> "acme/shell": trimmed, lower case, "::", blanks and "." as "/", no doubled, leading or trailing

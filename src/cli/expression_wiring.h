@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+
+#include "cel/time_zone.h"
+#include "cli/session.h"
+#include "model/expressions.h"
+
+namespace swamp {
+
+// What expressions of this command may ask of the world: one making for every command that evaluates some, so that the
+// same expression has the same value in each. The session outlives it.
+class ExpressionWiring {
+ public:
+  explicit ExpressionWiring(Session& session);
+  const ExpressionHost& host() const { return host_; }
+
+ private:
+  cel::TimeZones zones_;
+  ExpressionHost host_;
+};
+
+}  // namespace swamp
