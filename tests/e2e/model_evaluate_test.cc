@@ -71,6 +71,9 @@ inputs:
   EXPECT_EQ(all["total"], Json(2));
   EXPECT_EQ(all["evaluated"], Json(1));
   EXPECT_EQ(all["items"][0]["name"], Json("b"));
+
+  EXPECT_EQ(checkout.Do({"model", "delete", "my-vpc", "-y"})["evaluatedInputDeleted"], Json(true));
+  EXPECT_FALSE(fs::exists(path));
 }
 
 TEST_F(ModelEvaluate, CyclesAndWhatIsNoExpressionFail) {
@@ -136,6 +139,8 @@ TEST(ModelEvaluateSynced, ThePeerGetsTheCopy) {
   second.Do({"datastore", "sync", "--pull"});
   EXPECT_TRUE(fs::exists(second.cache() / "definitions-evaluated/command/shell/m.yaml"));
   second.Do({"model", "evaluate", "m"});
+  second.Do({"model", "delete", "m", "-y"});
+  EXPECT_FALSE(bucket.Peek("definitions-evaluated/command/shell/m.yaml").has_value());
 }
 
 }  // namespace
