@@ -11,6 +11,7 @@
 #include "cel/time_zone.h"
 #include "cli/builder.h"
 #include "cli/commands.h"
+#include "model/expressions.h"
 #include "util/environment.h"
 #include "util/files.h"
 #include "util/text.h"
@@ -145,8 +146,8 @@ void AddEval(CLI::App& group, Session& session) {
   command->callback([&session, options, expression] { RunEval(session, *options, expression->count() > 0); });
 }
 
-// Which functions there will be isn't known here, so only the form is looked at; it is the same in both modes, and
-// the strict one leaves types alone. The dialect also refuses type errors that are certain.
+// Only the form is looked at, which is the same in both modes; in the dialect, with the functions of definitions and
+// workflows, also what is certain to fail.
 void AddCheck(CLI::App& group, Session& session) {
   auto text = std::make_shared<std::string>();
   auto dialect = std::make_shared<bool>(false);
@@ -154,8 +155,12 @@ void AddCheck(CLI::App& group, Session& session) {
   command->add_option("expression", *text, "The expression; after -- when it begins with a dash")->required();
   command->add_flag("--dialect", *dialect, "Also refuse what definitions, workflows and queries refuse: sure type errors");
   command->callback([&session, text, dialect] {
-    const cel::Environment environment(*dialect ? cel::Mode::kDialect : cel::Mode::kStrict);
-    const cel::Expression expression(*text, environment);
+    if (*dialect) {
+      FindUse(*text);
+    } else {
+      const cel::Environment environment(cel::Mode::kStrict);
+      const cel::Expression expression(*text, environment);
+    }
     session.Print({{{"valid", true}}, "The expression is well-formed.\n"});
   });
 }

@@ -267,8 +267,9 @@ void AddDelete(CLI::App& group, Session& session) {
       session.Print({{{"cancelled", true}}, "Nothing was deleted.\n"});
       return;
     }
+    EvaluatedDefinitions evaluated(session.datastore());
     const DeletedModel deleted =
-        DeleteModel(session.context(), session.config(), options->model, options->confirmation.force);
+        DeleteModel(session.context(), session.config(), &evaluated, options->model, options->confirmation.force);
     session.Print({{{"deleted",
                      {{"id", deleted.id},
                       {"name", deleted.name},
@@ -276,7 +277,7 @@ void AddDelete(CLI::App& group, Session& session) {
                       {"inputPath", session.config().Locate(deleted.path).string()}}},
                     {"resourceDeleted", false},
                     {"outputsDeleted", 0},
-                    {"evaluatedInputDeleted", false},
+                    {"evaluatedInputDeleted", deleted.evaluated_deleted},
                     {"dataDeleted", 0},
                     {"expiredDataAutoCollected", 0}},
                    fmt::format("Deleted {} ({})\n", deleted.name, deleted.type)});

@@ -30,6 +30,7 @@ Json GlobalArgumentsOf(const ModelType& type, const CreateModelRequest& request)
     }
   } else {
     arguments = CoerceBySchema(type.global_arguments, std::move(arguments));
+    arguments = InputsSchema(type.global_arguments).WithDefaults(std::move(arguments));
     // What an expression will give is known only at a run.
     if (!HasExpressions(arguments)) problems = CheckSchema(type.global_arguments, arguments);
   }
@@ -141,14 +142,17 @@ StoredDefinition UpdateModel(const Context& context, ConfigTier& config, const M
   return {std::move(next), {path, text, {}}};
 }
 
-DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::string& name_or_id, bool force) {
+DeletedModel DeleteModel(const Context& context, ConfigTier& config, EvaluatedDefinitions* evaluated,
+                         const std::string& name_or_id, bool force) {
   Definitions definitions(context, config);
   DeletedModel deleted;
+  std::optional<Definition> definition;
   Document document;
   try {
     StoredDefinition stored = definitions.RequireForChange(name_or_id);
     deleted = {stored.definition.id, stored.definition.name, stored.definition.type, stored.document.path};
     document = std::move(stored.document);
+    definition = std::move(stored.definition);
   } catch (const UserError& error) {
     const auto file = force && error.code() != "model_not_found" && error.code() != "ambiguous_id"
                           ? definitions.FindFile(name_or_id)
@@ -159,6 +163,8 @@ DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::
   }
   const std::unique_ptr<ConfigChange> change = config.Begin(context);
   change->Remove(document.path, document.version);
+  // Before the publish, which then brings both to everybody.
+  if (evaluated != nullptr && definition) deleted.evaluated_deleted = evaluated->Remove(context, *definition);
   change->Publish();
   return deleted;
 }
