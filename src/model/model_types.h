@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/run_method.h"
 #include "util/json.h"
 
 namespace swamp {
@@ -17,6 +18,7 @@ struct MethodSpec {
   std::string description;
   Json arguments;  // JSON Schema of an object; without `properties` an open map
   std::optional<MethodKind> declared_kind = std::nullopt;
+  MethodFunction execute = {};  // none: only described here
 
   // As declared, else by the name ("patch" is an update); nothing: it has none.
   std::optional<MethodKind> kind() const;

@@ -91,6 +91,9 @@ class RunFailed : public UserError {
   int signal_;
 };
 
+// Where whoever cancels a run leaves the reason for it.
+std::filesystem::path CancelNote(const RunFiles& files, const std::string& output_id);
+
 // Runs a method of a model, or of a type directly: one result for each set of inputs. Takes the model's lock from before
 // the pull of its data to after the push of exactly what it wrote.
 //
