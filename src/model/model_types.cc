@@ -1,5 +1,7 @@
 #include "model/model_types.h"
 
+#include "model/shell.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -247,7 +249,10 @@ ModelType ShellModelType() {
          {{"description", "Succeed whatever the command's exit code is"}, {"type", "boolean"}}}}},
       {"required", Json::array({"run"})},
       {"additionalProperties", false}};
-  type.methods.push_back({"execute", "Run a command with the system's shell and keep its output", std::move(arguments)});
+  type.methods.push_back({.name = "execute",
+                          .description = "Run a command with the system's shell and keep its output",
+                          .arguments = std::move(arguments),
+                          .execute = RunShellMethod});
   const Json integer = {{"type", "integer"}, {"minimum", -kMaxSafeInteger}, {"maximum", kMaxSafeInteger}};
   Json exit_code = integer;
   exit_code["description"] = "Exit code of the command";
