@@ -6,10 +6,12 @@
 #include "cli/commands.h"
 #include "cli/editor.h"
 #include "cli/expression_wiring.h"
+#include "cli/model_run.h"
 #include "cli/render/table.h"
 #include "model/definition_secrets.h"
 #include "model/definition_validation.h"
 #include "model/edit_models.h"
+#include "model/run_delete.h"
 #include "util/environment.h"
 #include "util/text.h"
 
@@ -267,19 +269,20 @@ void AddDelete(CLI::App& group, Session& session) {
       session.Print({{{"cancelled", true}}, "Nothing was deleted.\n"});
       return;
     }
-    EvaluatedDefinitions evaluated(session.datastore());
-    const DeletedModel deleted =
-        DeleteModel(session.context(), session.config(), &evaluated, options->model, options->confirmation.force);
+    const ExpressionWiring wiring(session);
+    const DeletedModelParts parts = DeleteModelWithData(session.context(), ServicesOf(session, wiring), options->model,
+                                                        options->confirmation.force);
+    const DeletedModel& deleted = parts.definition;
     session.Print({{{"deleted",
                      {{"id", deleted.id},
                       {"name", deleted.name},
                       {"type", deleted.type},
-                      {"inputPath", session.config().Locate(deleted.path).string()}}},
-                    {"resourceDeleted", false},
-                    {"outputsDeleted", 0},
+                      {"inputPath", parts.path.string()}}},
+                    {"resourceDeleted", parts.resource_deleted},
+                    {"outputsDeleted", parts.outputs_deleted},
                     {"evaluatedInputDeleted", deleted.evaluated_deleted},
-                    {"dataDeleted", 0},
-                    {"expiredDataAutoCollected", 0}},
+                    {"dataDeleted", parts.data_deleted},
+                    {"expiredDataAutoCollected", parts.expired_data_collected}},
                    fmt::format("Deleted {} ({})\n", deleted.name, deleted.type)});
   });
 }
@@ -330,6 +333,9 @@ void AddModelCommands(CLI::App& root, Session& session) {
   AddDelete(*group, session);
   AddValidate(*group, session);
   AddModelEvaluate(*group, session);
+  AddModelMethod(*group, session);
+  AddModelOutput(*group, session);
+  AddModelCancel(*group, session);
   AddModelType(*group, session);
 }
 

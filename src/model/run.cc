@@ -495,7 +495,7 @@ class Runner {
       if (unresolved != nullptr) problems.push_back(UnresolvedError(*unresolved).message());
     }
     for (const Unresolved& one : attempt.unresolved) {
-      for (const auto& [key, property] : method_->arguments.value("properties", Json::object()).items()) {
+      for (const std::string& key : PropertiesOf(method_->arguments)) {
         const std::string place = "globalArguments." + key;
         const bool here = one.place == place || one.place.starts_with(place + ".") || one.place.starts_with(place + "[");
         if (here && !arguments.contains(key)) problems.push_back(UnresolvedError(one).message());
