@@ -22,6 +22,57 @@ Json DefaultInputs(const Definition& definition) {
   return schema.WithDefaults(Json::object());
 }
 
+namespace {
+
+class InputsReader {
+ public:
+  explicit InputsReader(const Definition& definition) : definition_(definition) {}
+
+  void Read(const Json& value) {
+    ForEachExpressionText(value, "", [this](const std::string&, const std::string& text) {
+      for (const EmbeddedExpression& expression : FindExpressions(text)) {
+        try {
+          for (const auto& path : FindUse(expression.code).paths) Follow(path);
+        } catch (const UserError&) {  // NOLINT(bugprone-empty-catch): what is no expression reads nothing
+        }
+      }
+    });
+  }
+  std::set<std::string> names;
+
+ private:
+  void Follow(const std::vector<std::string>& path) {
+    if (path[0] == "inputs") {
+      if (path.size() > 1) {
+        names.insert(path[1]);
+      } else {
+        ReadAll();
+      }
+    }
+    if (path[0] != "self" || (path.size() > 1 && path[1] != "globalArguments")) return;
+    for (const auto& [key, value] : definition_.global_arguments.items()) {
+      if (path.size() > 2 && path[2] != key) continue;
+      if (seen_.insert(key).second) Read(value);
+    }
+  }
+  void ReadAll() {
+    const InputsSchema schema(definition_.other.contains("inputs") ? definition_.other["inputs"] : Json());
+    for (const auto& [key, property] : schema.properties().items()) names.insert(key);
+    for (const std::string& key : schema.required()) names.insert(key);
+  }
+
+  const Definition& definition_;
+  std::set<std::string> seen_;  // global arguments
+};
+
+}  // namespace
+
+std::set<std::string> InputsReadBy(const Definition& definition, const std::string& method) {
+  InputsReader reader(definition);
+  reader.Read(definition.ArgumentsOf(method));
+  return std::move(reader.names);
+}
+
 // Shared by the maps that expressions reach through: what was evaluated so far, and what is being evaluated.
 class ModelEvaluator::Impl : public std::enable_shared_from_this<Impl> {
  public:
@@ -45,6 +96,7 @@ class ModelEvaluator::Impl : public std::enable_shared_from_this<Impl> {
   // One part of a definition, `value`, which stands at `place` in it. A part that is being evaluated already is a cycle.
   EvaluatedTree EvaluatePart(const std::shared_ptr<const Subject>& subject, const Json& value, const std::string& place,
                              EvaluationPass pass) {
+    if (!HasExpressions(value)) return {.stored = value, .live = value};
     const std::string label = subject->definition->name + "." + place;
     const auto begun = std::find(stack_.begin(), stack_.end(), label);
     if (begun != stack_.end() || stack_.size() > kDeepestReference) {

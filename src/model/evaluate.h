@@ -57,6 +57,9 @@ class ModelEvaluator {
   std::shared_ptr<Impl> impl_;
 };
 
+// The inputs that the method's arguments read, also through self.globalArguments: what a run of it may demand.
+std::set<std::string> InputsReadBy(const Definition& definition, const std::string& method);
+
 // The `inputs` that a definition's expressions see when nobody gives any.
 Json DefaultInputs(const Definition& definition);
 

@@ -9,6 +9,7 @@
 #include "model/edit_models.h"
 #include "model/evaluate_models.h"
 #include "model/evaluated_definitions.h"
+#include "model/inputs.h"
 #include "util/test_world.h"
 
 namespace swamp {
@@ -181,6 +182,32 @@ TEST_F(EvaluateTest, MW09_OnlyWhatTheMethodReadsIsRequired) {
   EXPECT_EQ(run.arguments, J(R"({"n": 2})"));
   ASSERT_THAT(run.unresolved, SizeIs(1));
   EXPECT_EQ(run.unresolved[0].place, "globalArguments.host");
+}
+
+TEST_F(EvaluateTest, MW09_TheInputsThatAMethodReads) {
+  const Definition& a = Add("a", R"(globalArguments:
+  host: ${{ inputs.region }}
+  port: ${{ inputs.size }}
+methods:
+  get:
+    arguments:
+      n: ${{ inputs.n + self.globalArguments.port }}
+  start:
+    arguments:
+      all: ${{ inputs }}
+  stop:
+    arguments:
+      x: 1
+inputs:
+  properties: {n: {}, region: {}, size: {}}
+  required: [n, region, size]
+)");
+  EXPECT_THAT(InputsReadBy(a, "get"), ElementsAre("n", "size"));
+  EXPECT_THAT(InputsReadBy(a, "start"), ElementsAre("n", "region", "size"));
+  EXPECT_THAT(InputsReadBy(a, "stop"), IsEmpty());
+  const InputsSchema schema(a.other["inputs"]);
+  const std::set<std::string> demanded = InputsReadBy(a, "get");
+  EXPECT_THAT(schema.Problems(Json::object(), &demanded), ElementsAre("n is required", "size is required"));
 }
 
 TEST_F(EvaluateTest, SecretsOfReplacedAndOfOtherMethodsArgumentsAreNotRead) {

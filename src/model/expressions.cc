@@ -281,7 +281,8 @@ class ExpressionEvaluator::Impl {
       cel::Evaluator evaluator(expression);
       return cel::ToJson(evaluator.EvaluateOrThrow(Variables(*this, prepared, pass)));
     } catch (const cel::ExpressionError& error) {
-      const std::string hint = HyphenHint(code);
+      std::string hint = HyphenHint(code);
+      if (prepared.text.find("vault.") != std::string::npos) hint = "A secret is read by vault.get(vault, key).";
       if (hint.empty()) throw;
       throw UserError(error.code(), error.message(), hint);
     }

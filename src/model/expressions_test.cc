@@ -143,6 +143,8 @@ TEST_F(ExpressionsTest, VaultArgumentsMayBeExpressionsAndHoldQuotes) {
   EXPECT_EQ(Value("${{ 'vault.get(v, k)' }}"), Json("vault.get(v, k)"));
   EXPECT_THAT(Why("${{ vault.get(inputs.n, k) }}"), HasSubstr("does not come to a text"));
   EXPECT_THAT(Why("${{ vault.get(inputs.nope, k) }}"), HasSubstr("Failed to resolve vault expression"));
+  EXPECT_THAT(Why("${{ vault.get(v) }}"), HasSubstr("vault.get(vault, key)"));
+  EXPECT_THAT(Why("${{ vault.put(v, k) }}"), HasSubstr("vault.get(vault, key)"));
   EXPECT_EQ(Why("${{ vault.get(v, gone) }}"),
             "Failed to resolve vault expression vault.get(v, gone): there is no secret gone");
 }

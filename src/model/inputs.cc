@@ -233,8 +233,8 @@ class InputsChecker {
     if (value.is_object()) CheckMembers(property, value, place, depth);
   }
 
-  void CheckTop(const Json& schema, const Json& properties, const Json& inputs) {
-    CheckRequired(schema, inputs, "");
+  void CheckTop(const Json& schema, const Json& properties, const Json& inputs, const std::set<std::string>* demanded) {
+    CheckRequired(schema, inputs, "", demanded);
     for (const auto& [key, value] : inputs.items()) {
       if (properties.contains(key)) {
         CheckProperty(properties[key], value, Printable(key, 60), 0);
@@ -310,11 +310,13 @@ class InputsChecker {
     }
   }
 
-  void CheckRequired(const Json& schema, const Json& value, const std::string& place) {
+  void CheckRequired(const Json& schema, const Json& value, const std::string& place,
+                     const std::set<std::string>* demanded = nullptr) {
     const auto required = schema.find("required");
     if (required == schema.end() || !required->is_array()) return;
     for (const Json& key : *required) {
-      if (key.is_string() && !value.contains(key.get<std::string>())) {
+      if (!key.is_string() || (demanded != nullptr && !demanded->contains(key.get<std::string>()))) continue;
+      if (!value.contains(key.get<std::string>())) {
         Report(At(place, key.get<std::string>()), "is required");
       }
     }
@@ -375,15 +377,15 @@ Json InputsSchema::WithDefaults(Json inputs) const {
   return inputs;
 }
 
-std::vector<std::string> InputsSchema::Problems(const Json& inputs) const {
+std::vector<std::string> InputsSchema::Problems(const Json& inputs, const std::set<std::string>* demanded) const {
   InputsChecker checker;
-  checker.CheckTop(schema_, properties_, inputs);
+  checker.CheckTop(schema_, properties_, inputs, demanded);
   return std::move(checker.problems);
 }
 
-Json InputsSchema::Apply(Json inputs) const {
+Json InputsSchema::Apply(Json inputs, const std::set<std::string>* demanded) const {
   Json effective = WithDefaults(Coerce(std::move(inputs)));
-  const std::vector<std::string> problems = Problems(effective);
+  const std::vector<std::string> problems = Problems(effective, demanded);
   if (!problems.empty()) throw InputsInvalid(problems);
   return effective;
 }

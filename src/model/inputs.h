@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,10 +55,11 @@ class InputsSchema {
   // With the defaults of what isn't given (or null). At the top only; nested maps are taken whole.
   Json WithDefaults(Json inputs) const;
   // Every problem, a line each: "x is required", "x must be a number".
-  std::vector<std::string> Problems(const Json& inputs) const;
+  // `demanded`: of those at the top that are required, the ones that something reads; null: all.
+  std::vector<std::string> Problems(const Json& inputs, const std::set<std::string>* demanded = nullptr) const;
 
   // All three in this order: what a run works with. Throws UserError input_validation_failed with every problem.
-  Json Apply(Json inputs) const;
+  Json Apply(Json inputs, const std::set<std::string>* demanded = nullptr) const;
 
  private:
   Json schema_;  // in the long form
