@@ -14,10 +14,10 @@ namespace {
 
 // What these commands read.
 struct Reader {
-  explicit Reader(Session& session)
-      : session(session),
-        definitions(session.context(), session.config(), &session.datastore()),
-        files(session.context(), session.repo(), session.datastore()),
+  explicit Reader(Session& of)
+      : session(of),
+        definitions(of.context(), of.config(), &of.datastore()),
+        files(of.context(), of.repo(), of.datastore()),
         outputs(files) {}
 
   // By an output's id, or the newest of a model.

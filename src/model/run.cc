@@ -275,8 +275,7 @@ class Runner {
   void SplitInputs(Attempt& attempt, const Json& inputs, EvaluationScope& scope) {
     const Json given = direct_ ? RouteInputs(*type_, *method_, inputs).method : inputs;
     Json declared = Json::object();
-    const Json schema_json = definition().other.contains("inputs") ? definition().other["inputs"] : Json();
-    const InputsSchema schema(schema_json);
+    const InputsSchema schema(definition().other.contains("inputs") ? definition().other["inputs"] : Json());
     std::vector<std::string> unknown;
     for (const auto& [key, value] : given.items()) {
       if (schema.Declares(key)) {
@@ -295,40 +294,9 @@ class Runner {
                                   unknown.size() == 1 ? "is" : "are", definition().name, method_->name),
                       fmt::format("Valid: {}.", Join(valid, ", ")));
     }
-    declared = schema.WithDefaults(schema.Coerce(std::move(declared)));
-    // MW-09: only what this method's arguments mention is demanded.
-    std::vector<std::string> problems = InputsSchema(WithoutUnused(schema_json, schema)).Problems(declared);
-    if (!problems.empty()) throw InputsInvalid(problems);
-    scope.inputs = std::move(declared);
-  }
-
-  Json WithoutUnused(Json schema_json, const InputsSchema& schema) const {
-    if (!schema_json.is_object() || schema.required().empty()) return schema_json;
-    std::set<std::string> used;
-    bool any = false;  // `inputs` as a whole
-    ForEachExpressionText(definition().ArgumentsOf(method_->name), "", [&](const std::string&, const std::string& text) {
-      for (const EmbeddedExpression& expression : FindExpressions(text)) {
-        try {
-          const ExpressionUse use = FindUse(expression.code);
-          bool found = false;
-          for (const auto& path : use.paths) {
-            if (path.size() >= 2 && path[0] == "inputs") {
-              used.insert(path[1]);
-              found = true;
-            }
-          }
-          if (use.variables.contains("inputs") && !found) any = true;
-        } catch (const UserError&) {  // NOLINT(bugprone-empty-catch): its own fault is told when it is evaluated
-        }
-      }
-    });
-    if (any) return schema_json;
-    Json required = Json::array();
-    for (const std::string& name : schema.required()) {
-      if (used.contains(name)) required.push_back(name);
-    }
-    schema_json["required"] = required;
-    return schema_json;
+    // MW-09: only what this method's arguments read is demanded.
+    const std::set<std::string> demanded = InputsReadBy(definition(), method_->name);
+    scope.inputs = schema.Apply(std::move(declared), &demanded);
   }
 
   void UseLastEvaluated(Attempt& attempt, ModelEvaluator& evaluator, const EvaluationScope& scope) {
