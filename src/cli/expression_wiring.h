@@ -4,6 +4,8 @@
 
 #include "cel/time_zone.h"
 #include "cli/session.h"
+#include "data/version_store.h"
+#include "model/definitions.h"
 #include "model/expressions.h"
 
 namespace swamp {
@@ -17,6 +19,8 @@ class ExpressionWiring {
 
  private:
   cel::TimeZones zones_;
+  std::unique_ptr<Definitions> definitions_;
+  std::unique_ptr<VersionStore> store_;  // opened when an expression first asks
   ExpressionHost host_;
 };
 

@@ -153,6 +153,12 @@ class FreeLock final : public StoreLock {
   void Release(const Context&) override {}
 };
 
+// A holder on this host whose process has ended will not come back. (Were it wrong: the holder's next beat finds out.)
+bool IsHolderDead(const Context& context, const LockInfo& lock) {
+  return lock.pid > 0 && lock.hostname == context.environment().HostName() &&
+         !context.environment().IsProcessAlive(lock.pid);
+}
+
 LockInfo NewLock(const Context& context, Duration ttl) {
   LockInfo info;
   info.holder = context.environment().Holder();
@@ -233,7 +239,7 @@ std::unique_ptr<StoreLock> AcquireLock(const Context& context, ObjectStore& stor
       if (other && other->info.nonce == mine.nonce) {
         return std::make_unique<HeldLock>(context, store, key, mine, other->etag);
       }
-      if (other && other->stale()) {
+      if (other && (other->stale() || IsHolderDead(context, other->info))) {
         if (RuleOff(Rule::kTakeoverBySwap)) {
           if (const auto now = store.Head(context, key)) other->etag = now->info.etag;
         }
