@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <set>
 #include <thread>
 
 #include "backends.h"
@@ -88,7 +90,7 @@ TEST_P(MethodRuns, WhatARunWroteIsEverybodys) {
   EXPECT_EQ(c->Do({"model", "output", "get", run["outputId"]})["status"], "succeeded");
   EXPECT_THAT(c->Do({"model", "method", "history", "logs", "m1"})["lines"].dump(), HasSubstr("execute: hi"));
   EXPECT_EQ(a->Do({"datastore", "status"})["unpublished"]["paths"], Json::array());
-  if (GetParam() == Backend::kFolder) EXPECT_THAT(bucket->Keys("data/"), Not(Contains(HasSubstr(".lock"))));
+  EXPECT_THAT(bucket->Keys("data/"), Not(Contains(HasSubstr(".lock"))));
 }
 
 TEST_P(MethodRuns, TheNextRunIsInAnotherCheckoutAndCountsOn) {
@@ -257,10 +259,7 @@ TEST_F(LocalRuns, MW16_ASecondInterruptKillsWhatIgnoresTheFirst) {
       a.Run(Words(RunOf("m1", "trap '' TERM INT; echo $$ > pid; " + post.Reached() + "; sleep 60")), {.started = [&](pid_t pid) {
               post.Wait();
               ::kill(pid, SIGINT);
-              while (::kill(pid, 0) == 0 && std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(300)) {
-                std::this_thread::yield();
-              }
-              ::kill(pid, SIGINT);
+              ::kill(pid, SIGTERM);  // another one: of two that are equal the second may never arrive
             }});
   EXPECT_EQ(result.exit_code, 130);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(4));
@@ -295,7 +294,6 @@ TEST_F(LocalRuns, CancelEndsARunOfThatModelAndSaysWhy) {
                                    post.Wait();
                                    a.Do({"model", "create", "command/shell", "m2"});
                                    a.Fail({"model", "cancel", "m2"}, "nothing_running");
-                                   std::thread([&] {}).join();
                                    cancelled = a.Run({"model", "cancel", "m1", "--reason", "lunch", "--json"}).json();
                                  }});
   EXPECT_EQ(cancelled["status"], "cancelled");
@@ -306,7 +304,7 @@ TEST_F(LocalRuns, CancelEndsARunOfThatModelAndSaysWhy) {
 
 TEST_F(LocalRuns, MW36_ARunWithinARunTakesAnotherModelAndIsToldOfItsOwn) {
   a.Do({"model", "create", "command/shell", "m2"});
-  const std::string swamp = fs::read_symlink("/proc/self/exe").parent_path().string() + "/swamp_faulty";
+  const std::string swamp = SWAMP_PROGRAM;
   a.Do(RunOf("m1", swamp + " model method run m2 execute --input run=true --repo-dir " + a.folder().string()));
   a.Do({"model", "method", "run", "m1", "execute", "--input", "ignoreExitCode=true", "--input",
         "run=" + swamp + " model method run m1 execute --input run=true --json --repo-dir " + a.folder().string()});
