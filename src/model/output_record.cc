@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "util/clock.h"
 #include "util/environment.h"
@@ -101,11 +102,15 @@ OutputRecord OutputRecord::Parse(std::string_view yaml, const std::string& tier_
   return record;
 }
 
-bool IsRunningHere(Files& files, std::int64_t pid) {
+std::string ReadProcFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool IsRunningHere(std::int64_t pid) {
   if (pid <= 0 || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)) return false;
-  // A number that was given to another program since; a zombie has no command line.
-  const auto command = ReadFile(files, fmt::format("/proc/{}/cmdline", pid));
-  return !command || command->find("swamp") != std::string::npos;
+  // The number may have been given to another program since; a zombie has no command line.
+  return ReadProcFile(fmt::format("/proc/{}/cmdline", pid)).find("swamp") != std::string::npos;
 }
 
 std::vector<OutputRecord> Outputs::All(const std::string& definition_id) const {
@@ -162,7 +167,7 @@ std::string Outputs::ShownStatus(const OutputRecord& record) const {
   if (!record.open()) return record.status;
   const Context& context = files_.context();
   const bool here = record.host.empty() || record.host == context.environment().HostName();
-  if (here && record.pid != 0 && !IsRunningHere(context.files(), record.pid)) return "interrupted";
+  if (here && record.pid != 0 && !IsRunningHere(record.pid)) return "interrupted";
   const auto info = context.files().Stat(files_.PathOf(record.TierPath()));
   const Time touched = info ? Time(std::chrono::floor<Duration>(std::chrono::nanoseconds(info->mtime_ns))) : Time{};
   return context.clock().Now() - touched > kHeartbeatStale ? "interrupted" : record.status;

@@ -69,6 +69,8 @@ class Outputs {
 };
 
 // Whether the process lives on this host, and is of this program.
-bool IsRunningHere(Files& files, std::int64_t pid);
+bool IsRunningHere(std::int64_t pid);
+// A file of /proc, which has no size; empty: it is not there.
+std::string ReadProcFile(const std::string& path);
 
 }  // namespace swamp

@@ -23,11 +23,11 @@ std::set<pid_t> Family(Files& files, pid_t root) {
   std::vector<std::pair<pid_t, pid_t>> parents;
   for (const FolderEntry& entry : files.List("/proc")) {
     if (entry.name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const auto stat = ReadFile(files, "/proc/" + entry.name + "/stat");
+    const std::string stat = ReadProcFile("/proc/" + entry.name + "/stat");
     // "<pid> (<name, which may hold anything>) <state> <ppid> ..."
-    const std::size_t end = stat ? stat->rfind(')') : std::string::npos;
+    const std::size_t end = stat.rfind(')');
     if (end == std::string::npos) continue;
-    const std::vector<std::string> fields = Split(stat->substr(end + 1), ' ');
+    const std::vector<std::string> fields = Split(stat.substr(end + 1), ' ');
     if (fields.size() > 2) parents.emplace_back(std::stoi(entry.name), std::atoi(fields[2].c_str()));
   }
   std::set<pid_t> family = {root};
@@ -51,10 +51,10 @@ class Canceller {
     if (!reason_.empty()) WriteFileAtomically(context_.files(), CancelNote(files_, record.id), reason_, 0600);
     ::kill(pid, SIGTERM);
     const Duration begun = context_.clock().Elapsed();
-    while (IsRunningHere(context_.files(), record.pid) && Reload(record).open()) {
+    while (IsRunningHere(record.pid) && Reload(record).open()) {
       if (context_.clock().Elapsed() - begun > kPatience) {
         for (const pid_t one : Family(context_.files(), pid)) ::kill(one, SIGKILL);
-        while (IsRunningHere(context_.files(), record.pid)) context_.clock().Sleep(context_, kPoll);
+        while (IsRunningHere(record.pid)) context_.clock().Sleep(context_, kPoll);
         break;
       }
       context_.clock().Sleep(context_, kPoll);
@@ -101,7 +101,7 @@ std::vector<OutputRecord> CancelRuns(RunFiles& files, const std::string& definit
       files.context().log().Warn("model·cancel", what);
       continue;
     }
-    if (record.pid == files.context().environment().ProcessId() || !IsRunningHere(files.context().files(), record.pid)) continue;
+    if (record.pid == files.context().environment().ProcessId() || !IsRunningHere(record.pid)) continue;
     if (Canceller(files, reason).Cancel(record)) cancelled.push_back(std::move(record));
   }
   return cancelled;

@@ -247,6 +247,8 @@ class StreamedChild {
       if (RealClock::now() >= kill_at_) ::kill(-pid_, SIGKILL);
     }
     const int exit_code = Wait();
+    // A program may know of the interrupt before we do.
+    if (!why_stopped_ && exit_code != 0 && context_.cancellation().requested()) TimeToStop();
     Drain();
     if (why_stopped_) {
       EndRest();

@@ -69,7 +69,7 @@ class MethodRuns : public OnEveryBucket {
     std::set<int> versions;
     for (const std::string& key : bucket->Keys("data/")) {
       const std::size_t at = key.find("/" + data_name + "/");
-      if (at == std::string::npos || !key.ends_with("/metadata.yaml")) continue;
+      if (at == std::string::npos || !key.ends_with("/raw")) continue;
       versions.insert(std::stoi(key.substr(at + data_name.size() + 2)));
     }
     return {versions.begin(), versions.end()};
@@ -144,7 +144,7 @@ TEST_P(MethodRuns, OneModelRunByManyAtOnceLosesNoRun) {
 
 TEST_P(MethodRuns, ARunThatCannotBePublishedIsKeptAndGoesOutWithTheNextCommand) {
   a->Do({"model", "create", "command/shell", "m1"});
-  a->FailPuts("data/*", Proxy::Moment::kBefore);
+  a->FailPuts("data/*/raw", Proxy::Moment::kBefore);
   const RunResult failed = a->Fail(RunOf("m1", "echo kept"), "run_unpublished");
   a->EndFaults();
   EXPECT_TRUE(VersionsInBucket("result").empty());
@@ -294,6 +294,7 @@ TEST_F(LocalRuns, CancelEndsARunOfThatModelAndSaysWhy) {
                                    post.Wait();
                                    a.Do({"model", "create", "command/shell", "m2"});
                                    a.Fail({"model", "cancel", "m2"}, "nothing_running");
+                                   EXPECT_EQ(NewestOutput()["status"], "running");
                                    cancelled = a.Run({"model", "cancel", "m1", "--reason", "lunch", "--json"}).json();
                                  }});
   EXPECT_EQ(cancelled["status"], "cancelled");
@@ -368,7 +369,7 @@ TEST_F(LocalRuns, MW01_TextThatCameInAsDataIsNoExpression) {
 
 TEST_F(LocalRuns, CI06_OutputIsShownHarmlessAndStoredAsItIs) {
   const RunResult shown = a.Run(RunOf("m1", "printf '{\"a\":1} {} %%s \\033[31mred\\tx\\n'"));
-  EXPECT_THAT(shown.err, HasSubstr("{\"a\":1} {} %s \\x1B[31mred\tx"));
+  EXPECT_THAT(shown.err, HasSubstr("{\"a\":1} {} %s \\x1b[31mred\tx"));
   EXPECT_EQ(a.Do({"model", "output", "data", "m1", "--field", "stdout"})["data"], "{\"a\":1} {} %s \x1b[31mred\tx");
 }
 
