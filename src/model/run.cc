@@ -262,7 +262,9 @@ class Runner {
       UseLastEvaluated(attempt, evaluator, scope);
     } else {
       attempt.evaluated = evaluator.Evaluate(definition(), scope, to_run);
-      evaluated_copies_.Write(calm_, attempt.evaluated.stored);
+      const Definition& stored = attempt.evaluated.stored;
+      // Mostly it is as the last run has left it.
+      if (files_.Read(EvaluatedDefinitions::TierPathOf(stored)) != stored.ToYaml()) evaluated_copies_.Write(calm_, stored);
     }
     attempt.unresolved = attempt.evaluated.unresolved;
     EvaluateTyped(attempt, evaluator, scope);
