@@ -78,7 +78,7 @@ TEST_F(Versions, DiscardedOnesLeaveNothing) {
 
 TEST_F(Versions, ANumberIsNeverTakenTwice) {
   Write("result", "a");
-  world.files.CreateFolders(folder.path() / (kFolder + "result/7"));  // of a process that died
+  world.files.CreateFolders(folder.path() / (kFolder + "result/7"), 0755);  // of a process that died
   EXPECT_EQ(Write("result", "b").version(), 8u);
   WriteFileAtomically(world.files, folder.path() / (kFolder + "result/latest"), "20");
   EXPECT_EQ(Write("result", "c").version(), 21u);
@@ -203,7 +203,7 @@ TEST_F(Versions, RemovalMovesTheMarkerToWhatIsLeft) {
 
 TEST_F(Versions, UnfinishedOnesGoAfterTheirTime) {
   Write("result", "a");
-  world.files.CreateFolders(folder.path() / (kFolder + "result/2"));
+  world.files.CreateFolders(folder.path() / (kFolder + "result/2"), 0755);
   EXPECT_EQ(store.RemoveUnfinished(TestKey("result"), Time(Duration(0))), 0u);
   EXPECT_TRUE(world.files.Stat(folder.path() / (kFolder + "result/2")));
   store.RemoveUnfinished(TestKey("result"), Time(Duration(INT64_C(99'999'999'999'999) / 1000)));
