@@ -38,11 +38,17 @@ std::vector<std::string> FilesWith(const fs::path& folder, const std::string& te
 }
 
 // A vault `v` whose secret `k` another program keeps, outside of all that is looked at.
-void MakeVault(Checkout& checkout, const std::string& value) {
-  const fs::path store = checkout.folder().parent_path().parent_path() / ("secret-of-" + checkout.bucket().prefix() + checkout.folder().parent_path().filename().string());
-  std::ofstream(store, std::ios::binary) << value;
-  checkout.Do({"vault", "create", "command", "v", "--config", CompactJson({{"get", Json::array({"cat", store.string()})}})});
-}
+class SecretElsewhere {
+ public:
+  SecretElsewhere(Checkout& checkout, const std::string& value) {
+    const fs::path file = folder_.path() / "k";
+    std::ofstream(file, std::ios::binary) << value;
+    checkout.Do({"vault", "create", "command", "v", "--config", CompactJson({{"get", Json::array({"cat", file.string()})}})});
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
 
 // A command that says when it has come to a point, and the test that waits for it.
 class Signpost {
@@ -181,7 +187,7 @@ TEST_P(MethodRuns, DirectRunsOfOneNameAgreeOnOneModel) {
 }
 
 TEST_P(MethodRuns, ASecretIsNowhereInTheClear) {
-  MakeVault(*a, "s3cret;$(id)'\"value");
+  const SecretElsewhere vault(*a, "s3cret;$(id)'\"value");
   a->Do({"model", "create", "command/shell", "m1"});
   const RunResult run = a->Run(RunOf("m1", "printf 'a %s b' ${{ vault.get(v, k) }}; printf %s \"${{ vault.get(v, k) }}\" >&2"));
   EXPECT_EQ(run.exit_code, 0) << run;
@@ -360,7 +366,7 @@ TEST_F(LocalRuns, ExpressionsOfTheDefinitionSeeInputsAndData) {
 }
 
 TEST_F(LocalRuns, MW01_TextThatCameInAsDataIsNoExpression) {
-  MakeVault(a, "hidden-value");
+  const SecretElsewhere vault(a, "hidden-value");
   a.Do(RunOf("m1", "printf %s '$' '{{ vault.get(v, k) }}'"));
   a.Do({"model", "create", "command/shell", "m2"});
   const Json run = a.Do(RunOf("m2", "cat <<'X'\n${{ data.latest('m1','result').attributes.stdout }}\nX"));
