@@ -459,25 +459,11 @@ class Runner {
     }
     for (const auto& [key, value] : attempt.evaluated.arguments.items()) arguments[key] = value;
     for (const auto& [key, value] : attempt.overrides.items()) arguments[key] = value;
-    for (const auto& [key, value] : arguments.items()) {
-      const Unresolved* unresolved = FindUnresolved(attempt.unresolved, PlaceOf(key));
-      // A global argument that failed was left out above, so what stands here by that name is the method's own.
-      if (unresolved != nullptr) problems.push_back(UnresolvedError(*unresolved).message());
-    }
-    for (const Unresolved& one : attempt.unresolved) {
-      for (const std::string& key : PropertiesOf(method_->arguments)) {
-        const std::string place = "globalArguments." + key;
-        const bool here = one.place == place || one.place.starts_with(place + ".") || one.place.starts_with(place + "[");
-        if (here && !arguments.contains(key)) problems.push_back(UnresolvedError(one).message());
-      }
-    }
-    const std::size_t unresolved_count = problems.size();
-    attempt.arguments = Fit(attempt, method_->arguments, std::move(arguments), false, problems);
-    if (unresolved_count > 0) {
-      // What an expression failed to give is no argument of the wrong form as well.
-      problems.resize(unresolved_count);
-      throw UserError("expression_failed", Join(problems, "; "));
-    }
+    const std::vector<std::string> unresolved = TakeUnresolved(attempt, arguments);
+    // An argument that an expression failed to give is not missing as well.
+    attempt.arguments = Fit(attempt, method_->arguments, std::move(arguments), "", {.allow_missing = !unresolved.empty()}, problems);
+    if (!unresolved.empty() && problems.empty()) throw UserError("expression_failed", Join(unresolved, "; "));
+    problems.insert(problems.end(), unresolved.begin(), unresolved.end());
     RegisterSensitive(attempt.redactor, method_->arguments, attempt.tokens->Reveal(attempt.arguments));
     if (!problems.empty()) {
       throw UserError("validation_failed",
@@ -487,6 +473,26 @@ class Runner {
     for (const auto& [key, value] : attempt.overridden.items()) shown[key] = value;
     attempt.result.method_arguments = attempt.redactor.Redact(Coerced(method_->arguments, std::move(shown)));
     attempt.result.global_arguments = attempt.redactor.Redact(attempt.evaluated.stored.global_arguments);
+  }
+
+  // Takes out the arguments whose expressions failed, and says why they did.
+  std::vector<std::string> TakeUnresolved(const Attempt& attempt, Json& arguments) const {
+    std::vector<std::string> messages;
+    const auto tell = [&](const std::string& place) {
+      const Unresolved* unresolved = FindUnresolved(attempt.unresolved, place);
+      if (unresolved != nullptr) messages.push_back(UnresolvedError(*unresolved).message());
+      return unresolved != nullptr;
+    };
+    std::vector<std::string> given;
+    for (const auto& [key, value] : arguments.items()) given.push_back(key);
+    for (const std::string& key : given) {
+      if (tell(PlaceOf(key))) arguments.erase(key);
+    }
+    // A global argument that failed would have filled the method's own of that name.
+    for (const std::string& key : PropertiesOf(method_->arguments)) {
+      if (std::find(given.begin(), given.end(), key) == given.end()) tell("globalArguments." + key);
+    }
+    return messages;
   }
 
   static Json Coerced(const Json& schema, Json value) {
@@ -512,16 +518,17 @@ class Runner {
         if (FindUnresolved({one}, "globalArguments." + key) != nullptr) live.erase(key);
       }
     }
-    Json fitted = Fit(attempt, type_->global_arguments, std::move(live), true, problems);
+    Json fitted = Fit(attempt, type_->global_arguments, std::move(live), "globalArguments", {.allow_missing = true}, problems);
     RegisterSensitive(attempt.redactor, type_->global_arguments, attempt.tokens->Reveal(fitted));
     return fitted;
   }
 
   // Coerced and checked with the secrets in place; answered with their tokens, as far as the value is a text.
-  Json Fit(Attempt& attempt, const Json& schema, Json value, bool is_global, std::vector<std::string>& problems) {
+  Json Fit(Attempt& attempt, const Json& schema, Json value, const std::string& place, SchemaCheck check,
+           std::vector<std::string>& problems) {
     if (IsOpenMap(schema)) return value;
     const Json revealed = CoerceBySchema(schema, attempt.tokens->Reveal(value));
-    for (std::string& problem : CheckSchema(schema, revealed, is_global ? "globalArguments" : "", {.allow_missing = is_global})) {
+    for (std::string& problem : CheckSchema(schema, revealed, place, check)) {
       problems.push_back(std::move(problem));
     }
     Json fitted = Json::object();
