@@ -1,4 +1,4 @@
-// swamp vault create, get, describe, search, edit; swamp vault type search.
+// swamp vault create, get, describe, search, edit; swamp vault type search. The rest is in vault_*.cc.
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/editor.h"
 #include "cli/render/table.h"
+#include "cli/vault_secrets.h"
 #include "util/environment.h"
 #include "util/text.h"
 #include "vault/vault_config.h"
@@ -145,6 +146,9 @@ void AddVaultCommands(CLI::App& root, Session& session) {
   AddGet(*group, session, "get", true);
   AddGet(*group, session, "describe", false);
   AddSearch(*group, session);
+  AddVaultSecretCommands(*group, session);
+  AddVaultMigrate(*group, session);
+  AddVaultAuditTrail(*group, session);
 
   auto options = std::make_shared<LookupOptions>();
   CLI::App* edit = AddRepoCommand(*group, session, "edit", "Change a vault's configuration");
