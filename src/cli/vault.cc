@@ -9,6 +9,7 @@
 #include "cli/vault_secrets.h"
 #include "util/environment.h"
 #include "util/text.h"
+#include "vault/rename.h"
 #include "vault/vault_config.h"
 
 namespace swamp {
@@ -133,7 +134,7 @@ void RunEdit(Session& session, const LookupOptions& options) {
     if (edited.changed) text = std::move(edited.text);
   }
   std::string name = current.vault.name;
-  if (text) name = UpdateVault(context, config, {.current = current, .text = *text}).vault.name;
+  if (text) name = UpdateVaultWithSecrets(context, config, session.repo(), {.current = current, .text = *text}).vault.name;
   session.Print({DescribeEdit(config.Locate(current.document.path), editor, name, current.vault.type),
                  fmt::format("{} {}\n", text ? "Updated" : "Unchanged:", name)});
 }
