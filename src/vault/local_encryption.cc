@@ -271,8 +271,8 @@ SecretsMove::SecretsMove(const Context& context, const VaultConfig& from, const 
   }
   if (!files.Stat(from_)) return;
   if (files.Stat(to_)) {
-    copied_ = true;
-    if (HoldsCopy(files, from_, to_)) return;  // of a run that was killed
+    copied_ = HoldsCopy(files, from_, to_);
+    if (copied_) return;  // of a run that was killed
     if (!SecretsIn(files, to_).empty()) {
       throw UserError("already_exists", fmt::format("the folder {} holds secrets already", to_.string()),
                       "They are of a vault that was called so. Choose another name, or move them away.");
@@ -287,7 +287,7 @@ SecretsMove::SecretsMove(const Context& context, const VaultConfig& from, const 
   files.CreateFolders(building, 0700);
   files.Rename(building, to_);
   files.Sync(std::array{to_.parent_path()});
-  copied_ = true;
+  copied_ = made_ = true;
 }
 
 void SecretsMove::Finish() {
@@ -295,7 +295,7 @@ void SecretsMove::Finish() {
 }
 
 void SecretsMove::Undo() {
-  if (copied_) RemoveTree(context_.files(), to_);
+  if (made_) RemoveTree(context_.files(), to_);
 }
 
 }  // namespace swamp

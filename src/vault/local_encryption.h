@@ -72,7 +72,8 @@ class SecretsMove {
   const Context& context_;
   std::filesystem::path from_;
   std::filesystem::path to_;
-  bool copied_ = false;
+  bool copied_ = false;  // the new folder holds them
+  bool made_ = false;    // by this move
 };
 
 }  // namespace swamp

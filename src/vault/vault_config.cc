@@ -350,9 +350,9 @@ StoredVault CreateVault(const Context& context, ConfigTier& config, const Create
   return stored;
 }
 
-void CheckVaultText(const StoredVault& current, const std::string& text) {
+VaultConfig CheckVaultText(const StoredVault& current, const std::string& text) {
   std::string copy = text;
-  ParseReplacement(current, copy);
+  return ParseReplacement(current, copy);
 }
 
 StoredVault UpdateVault(const Context& context, ConfigTier& config, const UpdateVaultRequest& request) {

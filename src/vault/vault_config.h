@@ -89,6 +89,7 @@ struct UpdateVaultRequest {
 };
 // Replaces a vault's configuration; id and type cannot change. Throws vault_config_invalid, already_exists, config_conflict.
 StoredVault UpdateVault(const Context& context, ConfigTier& config, const UpdateVaultRequest& request);
-void CheckVaultText(const StoredVault& current, const std::string& text);
+// The configuration that an update with this text would give.
+VaultConfig CheckVaultText(const StoredVault& current, const std::string& text);
 
 }  // namespace swamp
