@@ -11,6 +11,7 @@
 #include "cel/time_zone.h"
 #include "cli/builder.h"
 #include "cli/commands.h"
+#include "model/expressions.h"
 #include "util/environment.h"
 #include "util/files.h"
 #include "util/text.h"
@@ -84,7 +85,19 @@ void AddMode(CLI::App& command, Options& options) {
       ->excludes(strict);
 }
 
-Json ReadVariables(const Context& context, const std::string& name) {
+bool IsStandardInput(const std::string& name) {
+  return name == "-" || name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0";
+}
+
+Json ReadVariables(const Session& session, const std::string& name) {
+  const Context& context = session.context();
+  if (IsStandardInput(name)) {
+    // A pipe can't be read as a file is: at any place, more than once.
+    const auto piped = session.PipedInput();
+    if (!piped) throw UserError("usage", "--vars: nothing is piped in");
+    if (auto json = TryParseJson(*piped)) return std::move(*json);
+    return ParseYaml(*piped, "standard input");
+  }
   const auto text = ReadFile(context.files(), context.environment().WorkingDirectory() / name);
   if (!text) throw UserError("usage", fmt::format("there is no file {}", Printable(name)));
   return name.ends_with(".json") ? ParseJson(*text, name) : ParseYaml(*text, name);
@@ -115,7 +128,7 @@ void RunEval(Session& session, const Options& options, bool has_expression) {
   }
   cel::EvalRequest request{.expression = options.expression, .mode = options.mode()};
   if (!options.variables.empty()) {
-    cel::AddVariables(ReadVariables(context, options.variables), Printable(options.variables), request);
+    cel::AddVariables(ReadVariables(session, options.variables), Printable(options.variables), request);
   }
   const Json value = cel::Evaluate(request, cel::ResultForm::kPlain, &zones);
   session.Print({{{"value", value}}, PrettyJson(value)});
@@ -133,15 +146,21 @@ void AddEval(CLI::App& group, Session& session) {
   command->callback([&session, options, expression] { RunEval(session, *options, expression->count() > 0); });
 }
 
-// Which functions there will be isn't known here, so only the form is looked at; it is the same in both modes, and
-// the strict one leaves types alone.
+// Only the form is looked at, which is the same in both modes; in the dialect, with the functions of definitions and
+// workflows, also what is certain to fail.
 void AddCheck(CLI::App& group, Session& session) {
   auto text = std::make_shared<std::string>();
+  auto dialect = std::make_shared<bool>(false);
   CLI::App* command = group.add_subcommand("check", "Say whether a text is an expression, without evaluating it");
   command->add_option("expression", *text, "The expression; after -- when it begins with a dash")->required();
-  command->callback([&session, text] {
-    const cel::Environment environment(cel::Mode::kStrict);
-    const cel::Expression expression(*text, environment);
+  command->add_flag("--dialect", *dialect, "Also refuse what definitions, workflows and queries refuse: sure type errors");
+  command->callback([&session, text, dialect] {
+    if (*dialect) {
+      FindUse(*text);
+    } else {
+      const cel::Environment environment(cel::Mode::kStrict);
+      const cel::Expression expression(*text, environment);
+    }
     session.Print({{{"valid", true}}, "The expression is well-formed.\n"});
   });
 }

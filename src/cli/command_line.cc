@@ -130,7 +130,16 @@ void ApplyLogLevel(Session& session) {
   }
 }
 
-int Dispatch(Session& session, const std::vector<std::string>& arguments) {
+// `model @<type> method run ...` is another way of writing `model method run @<type> ...`.
+std::vector<std::string> WithTypeInPlace(std::vector<std::string> arguments) {
+  const auto model = std::find(arguments.begin(), arguments.end(), "model");
+  if (model == arguments.end() || arguments.end() - model < 4) return arguments;
+  if (model[1].starts_with('@') && model[2] == "method" && model[3] == "run") std::rotate(model + 1, model + 2, model + 4);
+  return arguments;
+}
+
+int Dispatch(Session& session, const std::vector<std::string>& typed) {
+  const std::vector<std::string> arguments = WithTypeInPlace(typed);
   if (!arguments.empty() && arguments.front() == "__complete") {
     PrintCompletions(session, {arguments.begin() + 1, arguments.end()});
     return 0;

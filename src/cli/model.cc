@@ -1,12 +1,17 @@
-// swamp model create, get, search, edit, delete, validate; swamp model type search, describe.
+// swamp model create, get, search, edit, delete, validate.
 
 #include <fmt/format.h>
 
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "cli/editor.h"
+#include "cli/expression_wiring.h"
+#include "cli/model_run.h"
 #include "cli/render/table.h"
+#include "model/definition_secrets.h"
+#include "model/definition_validation.h"
 #include "model/edit_models.h"
+#include "model/run_delete.h"
 #include "util/environment.h"
 #include "util/text.h"
 
@@ -43,17 +48,21 @@ Rendered RenderCreated(Session& session, const StoredDefinition& created) {
                             MethodNames(session.model_types(), definition.type))};
 }
 
-Rendered RenderDefinition(Session& session, const StoredDefinition& stored) {
+Rendered RenderDefinition(Session& session, const StoredDefinition& stored, const std::string& path) {
   const Definition& definition = stored.definition;
+  const ModelType* type = session.model_types().Find(definition.type);
+  const Json arguments =
+      type != nullptr ? WithoutLiteralSecrets(*type, definition.global_arguments) : definition.global_arguments;
   Json json = {{"id", definition.id},
                {"name", definition.name},
                {"type", definition.type},
                {"version", definition.version},
                {"tags", definition.tags},
-               {"globalArguments", definition.global_arguments}};
+               {"globalArguments", arguments}};
+  if (stored.automatic) json["autoCreated"] = true;
   const Json parts = TypeParts(session.model_types(), definition.type, "globalArgumentsSchema");
   for (const auto& [key, value] : parts.items()) json[key] = value;
-  json["path"] = session.config().Locate(stored.document.path).string();
+  json["path"] = path;
   if (definition.type_version) json["definitionTypeVersion"] = *definition.type_version;
   for (const char* key : {"inputs", "checks", "reports", "resources"}) {
     if (definition.other.contains(key)) json[key] = definition.other[key];
@@ -65,9 +74,7 @@ Rendered RenderDefinition(Session& session, const StoredDefinition& stored) {
                                     {"Path", json["path"].get<std::string>()},
                                     {"Methods", MethodNames(session.model_types(), definition.type)}});
   if (!definition.tags.empty()) text += LabelledLines({{"Tags", CompactJson(definition.tags)}});
-  if (!definition.global_arguments.empty()) {
-    text += LabelledLines({{"Arguments", CompactJson(definition.global_arguments)}});
-  }
+  if (!arguments.empty()) text += LabelledLines({{"Arguments", CompactJson(arguments)}});
   return {std::move(json), std::move(text)};
 }
 
@@ -100,7 +107,9 @@ Rendered RenderValidation(const std::vector<ModelValidation>& validations, bool 
     }
     Json json_warnings = Json::array();
     for (const ModelValidation::Warning& warning : one.warnings) {
-      json_warnings.push_back({{"name", warning.name}, {"message", warning.message}});
+      Json json = {{"name", warning.name}, {"message", warning.message}};
+      for (const EnvUse& use : warning.env_uses) json["envVars"].push_back({{"path", use.place}, {"envVar", use.name}});
+      json_warnings.push_back(std::move(json));
       text += fmt::format("  note   {}: {}\n", warning.name, warning.message);
     }
     passed += one.passed() ? 1 : 0;
@@ -160,7 +169,9 @@ void AddGet(CLI::App& group, Session& session) {
   command->add_flag("--refresh", options->refresh, "Bring the configuration up to date first");
   command->callback([&session, options] {
     if (options->refresh) session.config().Refresh(session.context());
-    session.Print(RenderDefinition(session, Definitions(session.context(), session.config()).Require(options->model)));
+    Definitions definitions(session.context(), session.config(), &session.datastore());
+    const StoredDefinition stored = definitions.Require(options->model);
+    session.Print(RenderDefinition(session, stored, definitions.Locate(stored).string()));
   });
 }
 
@@ -258,18 +269,20 @@ void AddDelete(CLI::App& group, Session& session) {
       session.Print({{{"cancelled", true}}, "Nothing was deleted.\n"});
       return;
     }
-    const DeletedModel deleted =
-        DeleteModel(session.context(), session.config(), options->model, options->confirmation.force);
+    const ExpressionWiring wiring(session);
+    const DeletedModelParts parts = DeleteModelWithData(session.context(), ServicesOf(session, wiring), options->model,
+                                                        options->confirmation.force);
+    const DeletedModel& deleted = parts.definition;
     session.Print({{{"deleted",
                      {{"id", deleted.id},
                       {"name", deleted.name},
                       {"type", deleted.type},
-                      {"inputPath", session.config().Locate(deleted.path).string()}}},
-                    {"resourceDeleted", false},
-                    {"outputsDeleted", 0},
-                    {"evaluatedInputDeleted", false},
-                    {"dataDeleted", 0},
-                    {"expiredDataAutoCollected", 0}},
+                      {"inputPath", parts.path.string()}}},
+                    {"resourceDeleted", parts.resource_deleted},
+                    {"outputsDeleted", parts.outputs_deleted},
+                    {"evaluatedInputDeleted", deleted.evaluated_deleted},
+                    {"dataDeleted", parts.data_deleted},
+                    {"expiredDataAutoCollected", parts.expired_data_collected}},
                    fmt::format("Deleted {} ({})\n", deleted.name, deleted.type)});
   });
 }
@@ -277,47 +290,34 @@ void AddDelete(CLI::App& group, Session& session) {
 void AddValidate(CLI::App& group, Session& session) {
   struct Options {
     std::string model;
-    std::vector<std::string> labels;
-    std::optional<std::string> method;
+    ValidateModelRequest request;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = AddRepoCommand(group, session, "validate", "Check one model definition, or all");
   command->add_option("model_id_or_name", options->model, "Name or id; all when left out");
-  command->add_option("--label", options->labels, "Only checks with this label (repeatable)")->type_name("<label>");
-  command->add_option("--method", options->method, "Only this method's arguments and checks")->type_name("<method>");
+  command->add_option("--label", options->request.labels, "Only checks with this label (repeatable)")->type_name("<label>");
+  command->add_option("--method", options->request.method, "Only this method's arguments and checks")->type_name("<method>");
   command->callback([&session, options] {
-    Definitions definitions(session.context(), session.config());
+    Definitions definitions(session.context(), session.config(), &session.datastore());
+    const ExpressionWiring wiring(session);
     std::vector<ModelValidation> validations;
+    const auto validate = [&](const StoredDefinition& one) {
+      validations.push_back(ValidateModel(session.context(), definitions, session.model_types(), wiring.host(), one,
+                                          options->request));
+    };
     if (!options->model.empty()) {
-      validations.push_back(
-          ValidateModel(session.model_types(), definitions.Require(options->model), options->method));
+      const StoredDefinition stored = definitions.Require(options->model);
+      const ModelType* type = session.model_types().Find(stored.definition.type);
+      if (type != nullptr && options->request.method) type->RequireMethod(*options->request.method);
+      validate(stored);
     } else {
-      for (const StoredDefinition& one : definitions.All()) {
-        validations.push_back(ValidateModel(session.model_types(), one, options->method));
-      }
+      for (const StoredDefinition& one : definitions.All()) validate(one);
       if (validations.empty()) throw UserError("validation_failed", "there are no models to validate");
     }
     session.Print(RenderValidation(validations, !options->model.empty()));
     for (const ModelValidation& one : validations) {
       if (!one.passed()) throw ExitQuietly{1};
     }
-  });
-}
-
-void AddType(CLI::App& group, Session& session) {
-  CLI::App* type = AddGroup(group, "type", "Model types");
-  auto query = std::make_shared<std::string>();
-  CLI::App* search = AddRepoCommand(*type, session, "search", "Find model types");
-  search->add_option("query", *query, "Part of a type's name");
-  search->callback([&session, query] {
-    Json results = Json::array();
-    std::string text;
-    for (const ModelType* one : session.model_types().All()) {
-      if (one->internal || !ContainsIgnoringCase(one->name, *query)) continue;
-      results.push_back({{"raw", one->name}, {"normalized", one->name}});
-      text += one->name + "\n";
-    }
-    session.Print({{{"query", *query}, {"results", results}}, text.empty() ? "No type matches.\n" : text});
   });
 }
 
@@ -332,7 +332,11 @@ void AddModelCommands(CLI::App& root, Session& session) {
   AddEdit(*group, session);
   AddDelete(*group, session);
   AddValidate(*group, session);
-  AddType(*group, session);
+  AddModelEvaluate(*group, session);
+  AddModelMethod(*group, session);
+  AddModelOutput(*group, session);
+  AddModelCancel(*group, session);
+  AddModelType(*group, session);
 }
 
 }  // namespace swamp

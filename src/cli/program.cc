@@ -15,12 +15,16 @@
 #include "util/files.h"
 #include "util/http_curl.h"
 #include "util/random.h"
+#include "util/subprocess.h"
 
 namespace swamp {
 namespace {
 
+// How long a command whose programs were killed by a second signal may take to record that and to give back its locks.
+constexpr timespec kLastWords{3, 0};
+
 // Turns SIGINT, SIGTERM and SIGHUP into a request that commands see at their next step. A second one ends the
-// program at once.
+// program at once; where it runs programs of its own, they are killed first, and a moment is left for the record of it.
 void WatchSignals(Cancellation& cancellation) {
   static sigset_t signals;
   sigemptyset(&signals);
@@ -30,7 +34,10 @@ void WatchSignals(Cancellation& cancellation) {
     for (bool first = true;; first = false) {
       int signal = 0;
       if (sigwait(&signals, &signal) != 0) continue;
-      if (!first) std::_Exit(128 + signal);
+      if (!first) {
+        if (KillRunningSubprocesses()) sigtimedwait(&signals, nullptr, &kLastWords);
+        std::_Exit(128 + signal);
+      }
       cancellation.Request(signal);
     }
   }).detach();

@@ -1,4 +1,4 @@
-// swamp vault create, get, describe, search, edit; swamp vault type search.
+// swamp vault create, get, describe, search, edit; swamp vault type search. The rest is in vault_*.cc.
 
 #include <fmt/format.h>
 
@@ -6,8 +6,10 @@
 #include "cli/commands.h"
 #include "cli/editor.h"
 #include "cli/render/table.h"
+#include "cli/vault_secrets.h"
 #include "util/environment.h"
 #include "util/text.h"
+#include "vault/rename.h"
 #include "vault/vault_config.h"
 
 namespace swamp {
@@ -132,7 +134,7 @@ void RunEdit(Session& session, const LookupOptions& options) {
     if (edited.changed) text = std::move(edited.text);
   }
   std::string name = current.vault.name;
-  if (text) name = UpdateVault(context, config, {.current = current, .text = *text}).vault.name;
+  if (text) name = UpdateVaultWithSecrets(context, config, session.repo(), {.current = current, .text = *text}).vault.name;
   session.Print({DescribeEdit(config.Locate(current.document.path), editor, name, current.vault.type),
                  fmt::format("{} {}\n", text ? "Updated" : "Unchanged:", name)});
 }
@@ -145,6 +147,9 @@ void AddVaultCommands(CLI::App& root, Session& session) {
   AddGet(*group, session, "get", true);
   AddGet(*group, session, "describe", false);
   AddSearch(*group, session);
+  AddVaultSecretCommands(*group, session);
+  AddVaultMigrate(*group, session);
+  AddVaultAuditTrail(*group, session);
 
   auto options = std::make_shared<LookupOptions>();
   CLI::App* edit = AddRepoCommand(*group, session, "edit", "Change a vault's configuration");

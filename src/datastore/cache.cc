@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "datastore/marker_version.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/log.h"
@@ -163,6 +162,30 @@ Cache::WriteOutcome Cache::Remove(const Context& context, const std::string& pat
 void Cache::MarkWritten(const Context& context, const std::string& path) {
   const Guard guard = Lock(context);
   state_->MarkDirty(path, DirtyKind::kWrite);
+}
+
+void Cache::Disown(const std::string& path) {
+  const auto base = state_->FindBase(path);
+  if (base && !base->gone()) {
+    state_->MarkDirty(path, DirtyKind::kRemove, base->sha256);
+  } else if (const auto row = state_->FindDirty(path)) {
+    state_->Settle({.handled = {*row}});
+  }
+  // A pull passes over what it believes to have seen already.
+  state_->SetValue(state_key::kShardPrefix + PartitionOf(path), "");
+  state_->SetValue(state_key::kPulledAll, "");
+  for (const auto& [key, etag] : state_->ValuesWithPrefix(state_key::kPulledPartPrefix)) {
+    if (path.starts_with(key.substr(std::string_view(state_key::kPulledPartPrefix).size()))) state_->SetValue(key, "");
+  }
+}
+
+std::uint64_t Cache::HighestRemoved(const std::string& marker) {
+  return MarkerVersion(state_->Value(state_key::kHighestVersion + marker).value_or(""));
+}
+
+void Cache::RememberRemoved(const std::string& marker, std::uint64_t version) {
+  if (version <= HighestRemoved(marker)) return;
+  state_->SetValue(state_key::kHighestVersion + marker, std::to_string(version));
 }
 
 fs::path Cache::MoveToConflicts(const Context& context, const std::string& path) {

@@ -91,6 +91,17 @@ class Cache {
   // Records that a file which is there already has still to be uploaded (copies made by a migration).
   void MarkWritten(const Context& context, const std::string& path);
 
+  // Forgets a change of this checkout's own to a path whose name a peer was faster to take; the file has been moved
+  // elsewhere. What of it had got into the bucket is removed by the next push, and the next pull brings what is there.
+  // Needs the lock.
+  void Disown(const std::string& path);
+
+  // The highest version that a data name ever had, kept when its `latest` marker is removed or goes back, so that no
+  // number is used twice. 0: nothing is known.
+  std::uint64_t HighestRemoved(const std::string& marker);
+  // Needs the lock.
+  void RememberRemoved(const std::string& marker, std::uint64_t version);
+
   ConflictFolder conflicts() const { return {files_, root_ / ".conflicts"}; }
   // Moves the file at `path` there; returns where it is now. Needs the lock.
   std::filesystem::path MoveToConflicts(const Context& context, const std::string& path);

@@ -8,9 +8,11 @@
 #include "objectstore/resolving_store.h"
 #include "objectstore/trace_store.h"
 #include "repo/find.h"
+#include "util/clock.h"
 #include "util/digest.h"
 #include "util/environment.h"
 #include "util/log.h"
+#include "util/text.h"
 
 namespace swamp {
 namespace {
@@ -180,6 +182,45 @@ std::unique_ptr<StoreLock> Datastore::Lock(const Context& context) {
   return AcquireLock(context, usable, std::string(kLockKey), {.wait = settings_.lock_timeout});
 }
 
+std::unique_ptr<StoreLock> Datastore::LockModel(const Context& context, const std::string& model) {
+  ObjectStore& usable = WritableStore(context);
+  if (!parts_.use_locks) return NoLock();
+  const std::string key = "data/" + model + "/.lock";
+  const Duration start = context.clock().Elapsed();
+  // Whoever takes the global lock looks for the models' locks after that, so one of the two always sees the other.
+  bool told = false;
+  for (;;) {
+    std::optional<LockView> global = LookAtLock(context, usable, std::string(kLockKey));
+    if (!global || global->stale()) {
+      const Duration left = settings_.lock_timeout - (context.clock().Elapsed() - start);
+      auto lock = AcquireLock(context, usable, key, {.wait = std::max(left, Duration(0))});
+      global = LookAtLock(context, usable, std::string(kLockKey));
+      if (!global || global->stale()) return lock;
+      lock->Release(context);
+    }
+    if (IsHeldByAncestor(context, global->info)) {
+      throw UserError("lock_timeout",
+                      fmt::format("the lock on the whole datastore is held by the command that runs this one (pid {})",
+                                  global->info.pid),
+                      "Run this command after the outer one.");
+    }
+    if (context.clock().Elapsed() - start >= settings_.lock_timeout) {
+      throw UserError("lock_timeout",
+                      fmt::format("the whole datastore {} is locked by {} (host {}, pid {}), last alive {} ago", Describe(),
+                                  Printable(global->info.holder, 100), Printable(global->info.hostname, 100),
+                                  global->info.pid, DescribeDuration(global->age)),
+                      "Try again later, or see `swamp datastore lock status`; a lock whose holder is dead is removed by "
+                      "`swamp datastore lock release --force`.");
+    }
+    if (!told) {
+      context.log().Info("datastore·lock", fmt::format("waiting for the lock on the whole datastore, held by {}",
+                                                       Printable(global->info.holder, 100)));
+    }
+    told = true;
+    context.clock().Sleep(context, std::chrono::seconds(1));
+  }
+}
+
 template <typename Work>
 auto Datastore::WithinTimeLimit(const Context& context, std::string_view what, Work work) {
   try {
@@ -198,6 +239,16 @@ PullReport Datastore::Pull(const Context& context, PullScope scope, PullEffort e
   return WithinTimeLimit(context, "pull", [&](const Context& limited) {
     return swamp::Pull(limited, replica(limited), scope, effort);
   });
+}
+
+PullReport Datastore::PullModelData(const Context& context, const std::string& model) {
+  return WithinTimeLimit(context, "pull",
+                         [&](const Context& limited) { return swamp::PullModelData(limited, replica(limited), model); });
+}
+
+PullReport Datastore::PullFolder(const Context& context, const std::string& folder) {
+  return WithinTimeLimit(context, "pull",
+                         [&](const Context& limited) { return swamp::PullFolder(limited, replica(limited), folder); });
 }
 
 PushReport Datastore::Push(const Context& context, const PushOptions& request) {

@@ -57,9 +57,15 @@ class Datastore {
 
   // The lock on the whole datastore (of this namespace).
   std::unique_ptr<StoreLock> Lock(const Context& context);
+  // The lock on one model ("type/id"), for what writes its data. While somebody holds the lock on the whole datastore, none
+  // is given. Throws lock_timeout naming the holder of either.
+  std::unique_ptr<StoreLock> LockModel(const Context& context, const std::string& model);
 
   // Pull and Push within the time limit; throws UserError sync_timeout past it. synced() only.
   PullReport Pull(const Context& context, PullScope scope, PullEffort effort = PullEffort::kWhatChanged);
+  // Of the data only one model's ("type/id"), and nothing else.
+  PullReport PullModelData(const Context& context, const std::string& model);
+  PullReport PullFolder(const Context& context, const std::string& folder);
   PushReport Push(const Context& context, const PushOptions& request = {});
   void set_sync_timeout(Duration timeout) { settings_.sync_timeout = timeout; }
 

@@ -153,6 +153,12 @@ class FreeLock final : public StoreLock {
   void Release(const Context&) override {}
 };
 
+// A holder on this host whose process has ended will not come back. (Were it wrong: the holder's next beat finds out.)
+bool IsHolderDead(const Context& context, const LockInfo& lock) {
+  return lock.pid > 0 && lock.hostname == context.environment().HostName() &&
+         !context.environment().IsProcessAlive(lock.pid);
+}
+
 LockInfo NewLock(const Context& context, Duration ttl) {
   LockInfo info;
   info.holder = context.environment().Holder();
@@ -165,6 +171,22 @@ LockInfo NewLock(const Context& context, Duration ttl) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> LockHolderVariables(const Context& context) {
+  const std::string own = std::to_string(context.environment().ProcessId());
+  const auto above = context.environment().GetNonEmpty(kLockHolderPids);
+  return {{kLockHolderPid, own}, {kLockHolderPids, above ? *above + " " + own : own}};
+}
+
+bool IsHeldByAncestor(const Context& context, const LockInfo& lock) {
+  if (lock.pid <= 0 || lock.hostname != context.environment().HostName()) return false;
+  const std::string pid = std::to_string(lock.pid);
+  for (const char* name : {kLockHolderPid, kLockHolderPids}) {
+    const std::vector<std::string> pids = Split(context.environment().Get(name).value_or(""), ' ');
+    if (std::find(pids.begin(), pids.end(), pid) != pids.end()) return true;
+  }
+  return false;
+}
 
 LockInfo LockInfo::Parse(std::string_view body) {
   LockInfo info;
@@ -217,7 +239,7 @@ std::unique_ptr<StoreLock> AcquireLock(const Context& context, ObjectStore& stor
       if (other && other->info.nonce == mine.nonce) {
         return std::make_unique<HeldLock>(context, store, key, mine, other->etag);
       }
-      if (other && other->stale()) {
+      if (other && (other->stale() || IsHolderDead(context, other->info))) {
         if (RuleOff(Rule::kTakeoverBySwap)) {
           if (const auto now = store.Head(context, key)) other->etag = now->info.etag;
         }
@@ -229,6 +251,12 @@ std::unique_ptr<StoreLock> AcquireLock(const Context& context, ObjectStore& stor
       }
     }
     if (result.stored()) return std::make_unique<HeldLock>(context, store, key, mine, result.etag);
+    if (other && !other->stale() && IsHeldByAncestor(context, other->info)) {
+      throw UserError("lock_timeout",
+                      fmt::format("the lock {} is held by the command that runs this one (pid {}), so it would never get free",
+                                  key, other->info.pid),
+                      "Let the command inside work on another model, or run it after the outer one.");
+    }
     if (waited() >= options.wait) {
       throw UserError(
           "lock_timeout",

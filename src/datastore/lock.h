@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,15 @@ struct LockOptions {
   Duration ttl{30'000};
 };
 
+// Variables by which a command that holds a lock tells the programs that it runs whose children they are: the process id of
+// the nearest such command, as other programs of this kind say it, and the ids of all, separated by blanks.
+inline constexpr const char* kLockHolderPid = "SWAMP_LOCK_HOLDER_PID";
+inline constexpr const char* kLockHolderPids = "SWAMP_LOCK_HOLDER_PIDS";
+// What to set of them for a child of this process.
+std::map<std::string, std::string> LockHolderVariables(const Context& context);
+// Whether the lock is held by a command that this one is a part of: it cannot be waited for.
+bool IsHeldByAncestor(const Context& context, const LockInfo& lock);
+
 // A lease on one key, kept alive from behind until it is released. It saves writers from wasting each
 // other's time; that nothing is lost rests on conditional writes alone.
 //
@@ -57,7 +67,8 @@ class StoreLock {
   virtual void Release(const Context& context) = 0;
 };
 
-// Waits for the lock; says on the log whom it waits for. Throws lock_timeout naming holder, host, pid and age.
+// Waits for the lock; says on the log whom it waits for. Throws lock_timeout naming holder, host, pid and age; at once when
+// the holder is a command that this one is a part of.
 std::unique_ptr<StoreLock> AcquireLock(const Context& context, ObjectStore& store, const std::string& key,
                                        const LockOptions& options);
 

@@ -112,6 +112,19 @@ TEST_P(StoreLockTest, DS08_AStaleLockIsTakenOverOnceByItsEtagAndTheDeadHolderIsN
   EXPECT_THAT(b.log.text, HasSubstr("dead@x"));
 }
 
+TEST_P(StoreLockTest, MW15_ALockWhoseProcessHasEndedOnThisHostIsTakenOverAtOnce) {
+  a.environment.process_id = 4711;
+  const auto lock = a.Acquire();
+  a.environment.process_id = 4712;
+  EXPECT_THROW(a.Acquire(Duration(0)), UserError);
+  a.environment.dead_process = 4711;
+  EXPECT_NO_THROW(a.Acquire(Duration(0)));
+  // On another host the same number is somebody else.
+  const auto again = a.Acquire();
+  b.environment.dead_process = 4712;
+  EXPECT_THROW(b.Acquire(Duration(0)), UserError);
+}
+
 TEST_P(StoreLockTest, TakeoverNeedsOneTtlWithoutALifeSign) {
   bucket.Plant(std::string(kLockKey), R"({"holder":"x","ttlMs":30000,"nonce":"n"})");
   clock.Advance(std::chrono::seconds(28));

@@ -33,6 +33,9 @@ class CaseFoldingFiles final : public ForwardingFiles {
   void CreateFolders(const std::filesystem::path& path, unsigned mode) override {
     files_.CreateFolders(OnDisk(path), mode);
   }
+  bool CreateFolder(const std::filesystem::path& path, unsigned mode) override {
+    return files_.CreateFolder(OnDisk(path), mode);
+  }
   std::vector<FolderEntry> List(const std::filesystem::path& folder) override { return files_.List(OnDisk(folder)); }
 
  private:

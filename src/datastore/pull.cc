@@ -85,7 +85,54 @@ class Puller {
     return std::move(report_);
   }
 
+  // Paths below `prefix`, which ends with "/".
+  PullReport RunPart(const std::string& prefix) {
+    cache_.FinishPlacing(context_);
+    const std::string key = state_key::kPulledPartPrefix + prefix;
+    // What was complete for everything was so for this part.
+    std::optional<ETag> unless;
+    if (const auto known = KnownMeta(state_)) {
+      if (state_.Value(key) == known->etag.value || state_.Value(state_key::kPulledAll) == known->etag.value) {
+        unless = known->etag;
+      }
+    }
+    if (cache_.NeedsReconciling()) return Run();
+    const RemoteIndex::MetaAnswer answer = replica_.index().ReadMeta(context_, unless);
+    if (answer.unchanged) {
+      report_.unchanged = true;
+      return std::move(report_);
+    }
+    if (answer.state.etag.value.empty()) return Run();
+    prefix_ = prefix;
+    for (const std::string& partition : PartitionsOfPart(answer.state)) {
+      PlanEntries(partition, replica_.index().ReadShard(context_, partition).shard.Entries());
+    }
+    Execute();
+    StateDb::Settlement settlement;
+    settlement.values.push_back(MetaValue(answer.state));
+    if (incomplete_.empty()) settlement.values.emplace_back(key, answer.state.etag.value);
+    state_.Settle(settlement);
+    return std::move(report_);
+  }
+
  private:
+  // Of a model's data: the shard of the versions, and those of the markers: shared with other models, or one for each name.
+  std::vector<std::string> PartitionsOfPart(const MetaState& meta) const {
+    if (!prefix_.starts_with("data/")) return {PartitionOf(prefix_ + "any")};
+    const std::string versions = PartitionOf(prefix_ + "n/1/raw");
+    const std::string markers = PartitionOf(prefix_ + "n/latest");
+    std::vector<std::string> partitions = {versions};
+    const std::string of_one_name = versions + "--";
+    if (!markers.starts_with(of_one_name)) {
+      partitions.push_back(markers);
+    } else {
+      for (const std::string& partition : meta.meta.partitions) {
+        if (partition.starts_with(of_one_name)) partitions.push_back(partition);
+      }
+    }
+    return partitions;
+  }
+
   const char* ScopeKey() const {
     return scope_ == PullScope::kConfig ? state_key::kPulledConfig : state_key::kPulledAll;
   }
@@ -184,10 +231,12 @@ class Puller {
   void PlanEntries(const std::string& partition, const std::map<std::string, IndexEntry>& entries) {
     std::map<std::string, Base> bases;
     for (Base& base : state_.BasesOfPartition(partition)) {
+      if (!base.path.starts_with(prefix_)) continue;
       std::string path = base.path;
       bases.emplace(std::move(path), std::move(base));
     }
     for (const auto& [path, entry] : entries) {
+      if (!path.starts_with(prefix_)) continue;
       if (!Accept(path) || PartitionOf(path) != partition) continue;
       Item item{.path = path, .partition = partition};
       item.entry = entry;
@@ -498,6 +547,7 @@ class Puller {
   PullScope scope_;
   PullEffort effort_;
   bool reconciling_ = false;
+  std::string prefix_;  // only paths that begin so
   std::vector<Item> items_;
   std::map<std::string, ETag> shard_etags_;
   std::set<std::string> incomplete_;  // partitions
@@ -508,6 +558,14 @@ class Puller {
 
 PullReport Pull(const Context& context, Replica& replica, PullScope scope, PullEffort effort) {
   return Puller(context, replica, scope, effort).Run();
+}
+
+PullReport PullModelData(const Context& context, Replica& replica, const std::string& model) {
+  return Puller(context, replica, PullScope::kAll, PullEffort::kWhatChanged).RunPart("data/" + model + "/");
+}
+
+PullReport PullFolder(const Context& context, Replica& replica, const std::string& folder) {
+  return Puller(context, replica, PullScope::kAll, PullEffort::kWhatChanged).RunPart(folder + "/");
 }
 
 }  // namespace swamp

@@ -33,4 +33,10 @@ struct PullReport {
 PullReport Pull(const Context& context, Replica& replica, PullScope scope,
                 PullEffort effort = PullEffort::kWhatChanged);
 
+// The same for the data of one model ("type/id") and nothing else: two shards at most, however large the bucket is. Where that
+// cannot be told apart (the state database was lost, or the bucket has no index yet) everything is brought over.
+PullReport PullModelData(const Context& context, Replica& replica, const std::string& model);
+// Likewise for a tier folder that has one shard: "auto-definitions".
+PullReport PullFolder(const Context& context, Replica& replica, const std::string& folder);
+
 }  // namespace swamp

@@ -59,6 +59,11 @@ std::vector<DirtyRow> RecordedChanges(const Context& context, Cache& cache) {
   return cache.state().AllDirty();
 }
 
+bool IsWanted(const PushOptions& request, const std::string& path) {
+  return request.only.empty() || std::any_of(request.only.begin(), request.only.end(),
+                                             [&](const std::string& prefix) { return path.starts_with(prefix); });
+}
+
 // The bases of paths that come folder by folder: read a shard's worth at a time.
 class BaseReader {
  public:
@@ -84,11 +89,11 @@ class BaseReader {
 };
 
 // Changes that are on record.
-std::vector<Candidate> FindRecorded(const Context& context, Replica& replica) {
+std::vector<Candidate> FindRecorded(const Context& context, Replica& replica, const PushOptions& request) {
   Cache& cache = replica.cache();
   std::vector<Candidate> candidates;
   for (DirtyRow& row : RecordedChanges(context, cache)) {
-    if (!replica.Holds(row.path)) continue;
+    if (!replica.Holds(row.path) || !IsWanted(request, row.path)) continue;
     Candidate candidate{.path = row.path, .kind = row.kind};
     candidate.base = cache.state().FindBase(row.path);
     candidate.row = std::move(row);
@@ -110,13 +115,13 @@ void ForEachFileBelow(Files& files, const std::filesystem::path& folder, const s
 }
 
 // Changes that nobody recorded, one by one.
-void Walk(Replica& replica, const std::function<void(Candidate)>& visit) {
+void Walk(Replica& replica, const PushOptions& request, const std::function<void(Candidate)>& visit) {
   Cache& cache = replica.cache();
   BaseReader bases(cache.state());
   const auto look = [&](const std::string& path) {
     if (ClassOf(path) == PathClass::kLocal || replica.options().excludes.Match(path) || WhyUnsafePath(path)) return;
     // The lockfile is published by its own transaction only.
-    if (ClassOf(path) == PathClass::kLockfile) return;
+    if (ClassOf(path) == PathClass::kLockfile || !IsWanted(request, path)) return;
     Candidate candidate{.path = path};
     candidate.base = bases.Find(path);
     auto local = cache.Inspect(path, candidate.base);
@@ -164,11 +169,11 @@ class Pusher {
   // What is recorded and, when asked for, what a walk finds.
   PushReport RunAll(const PushOptions& request) {
     cache_.FinishPlacing(context_);
-    std::vector<Candidate> candidates = FindRecorded(context_, replica_);
+    std::vector<Candidate> candidates = FindRecorded(context_, replica_, request);
     if (candidates.size() > kAnnounceBatch) PublishImmutable(candidates);
     if (request.walk) {
       std::vector<Candidate> immutable;
-      Walk(replica_, [&](Candidate found) {
+      Walk(replica_, request, [&](Candidate found) {
         (PhaseOf(found) == 0 ? immutable : candidates).push_back(std::move(found));
         if (immutable.size() >= kAnnounceBatch) PublishImmutable(immutable);
       });
@@ -228,7 +233,7 @@ class Pusher {
   std::vector<Candidate> AsTheyAreNow(std::span<const Candidate> found_before) {
     std::set<std::string> paths;
     for (const Candidate& one : found_before) paths.insert(one.path);
-    std::vector<Candidate> now = FindRecorded(context_, replica_);
+    std::vector<Candidate> now = FindRecorded(context_, replica_, {});
     std::stable_sort(now.begin(), now.end(), ByPhase);
     std::erase_if(now, [&](const Candidate& one) { return PhaseOf(one) == 0 || !paths.contains(one.path); });
     return now;
@@ -511,6 +516,9 @@ class Pusher {
           announced_.values.emplace_back(key, commit.state.etag.value);
         }
       }
+      for (const auto& [key, value] : state_.ValuesWithPrefix(state_key::kPulledPartPrefix)) {
+        if (value == known->etag.value) announced_.values.emplace_back(key, commit.state.etag.value);
+      }
     }
     announced_.values.push_back(MetaValue(commit.state));
     const Cache::Guard guard = cache_.Lock(context_);
@@ -568,8 +576,8 @@ PushPreview PreviewPush(const Context& context, Replica& replica, const PushOpti
       (known ? preview.changed : preview.created).push_back(candidate.path);
     }
   };
-  for (const Candidate& candidate : FindRecorded(context, replica)) add(candidate);
-  if (request.walk) Walk(replica, add);
+  for (const Candidate& candidate : FindRecorded(context, replica, request)) add(candidate);
+  if (request.walk) Walk(replica, request, add);
   for (auto* paths : {&preview.created, &preview.changed, &preview.removed}) std::sort(paths->begin(), paths->end());
   return preview;
 }

@@ -11,6 +11,8 @@ namespace swamp {
 struct PushOptions {
   // Also look through the cache for changes that were made without this program's knowing.
   bool walk = false;
+  // When not empty: only paths that begin with one of these.
+  std::vector<std::string> only;
 };
 
 // A path whose change could not simply be published.

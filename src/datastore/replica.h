@@ -45,18 +45,6 @@ struct PathProblem {
   std::string message;
 };
 
-// Keys of StateDb values.
-namespace state_key {
-inline constexpr const char* kMeta = "meta:body";       // "<etag>\n<body>" of the meta document last read
-inline constexpr const char* kPulledConfig = "pulled:config";  // ETag of the meta that config/ was pulled for
-inline constexpr const char* kPulledAll = "pulled:all";
-inline constexpr const char* kShardPrefix = "shard:";   // + partition: ETag of the shard last pulled
-inline constexpr const char* kCapabilities = "capabilities";
-// + path: the version whose removal gave way to a peer's, for the command that asked for it and may be another process.
-inline constexpr const char* kLostRemoval = "lost-removal:";
-inline constexpr const char* kLegacyIndex = "legacy-index";  // "absent" or "present"
-}  // namespace state_key
-
 // The meta document that this checkout has seen last, to build a commit on.
 std::optional<MetaState> KnownMeta(StateDb& state);
 std::pair<std::string, std::string> MetaValue(const MetaState& meta);

@@ -94,4 +94,19 @@ class StateDb {
   bool started_empty_ = false;
 };
 
+// Keys of StateDb values.
+namespace state_key {
+inline constexpr const char* kMeta = "meta:body";       // "<etag>\n<body>" of the meta document last read
+inline constexpr const char* kPulledConfig = "pulled:config";  // ETag of the meta that config/ was pulled for
+inline constexpr const char* kPulledAll = "pulled:all";
+inline constexpr const char* kPulledPartPrefix = "pulled:part:";  // + path prefix: the same for what is below it
+inline constexpr const char* kShardPrefix = "shard:";   // + partition: ETag of the shard last pulled
+inline constexpr const char* kCapabilities = "capabilities";
+// + path: the version whose removal gave way to a peer's, for the command that asked for it and may be another process.
+inline constexpr const char* kLostRemoval = "lost-removal:";
+// + tier path of a `latest` marker: the highest version that the name ever had.
+inline constexpr const char* kHighestVersion = "highest:";
+inline constexpr const char* kLegacyIndex = "legacy-index";  // "absent" or "present"
+}  // namespace state_key
+
 }  // namespace swamp

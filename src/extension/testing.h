@@ -147,6 +147,10 @@ class FailingFiles final : public Files {
     Change(path);
     files_.CreateFolders(path, mode);
   }
+  bool CreateFolder(const std::filesystem::path& path, unsigned mode) override {
+    Change(path);
+    return files_.CreateFolder(path, mode);
+  }
   std::vector<FolderEntry> List(const std::filesystem::path& folder) override {
     return files_.List(folder);
   }

@@ -32,17 +32,6 @@ bool IsScopedName(std::string_view name) {
   return parts.size() >= 2 && std::all_of(parts.begin(), parts.end(), IsNamePart);
 }
 
-bool IsUuid(std::string_view text) {
-  if (text.size() != 36) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    const char c = text[i];
-    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (dash ? c != '-' : !hex) return false;
-  }
-  return true;
-}
-
 // Names in files are read more loosely than new ones are made.
 std::optional<std::string> WhyUnreadableName(const std::string& name) {
   if (name.empty()) return "name is empty";

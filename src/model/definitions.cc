@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "util/digest.h"
+#include "util/files.h"
 #include "util/log.h"
 #include "util/text.h"
 
@@ -64,6 +67,34 @@ std::vector<StoredDefinition> Definitions::Load(const std::function<bool(const s
   return loaded;
 }
 
+std::vector<StoredDefinition> Definitions::LoadAutomatic(const std::function<bool(const std::string&)>& may_match) {
+  std::vector<StoredDefinition> loaded;
+  if (datastore_ == nullptr) return loaded;
+  const std::filesystem::path folder = datastore_->FolderOf(kAutoDefinitionsFolder);
+  for (const std::string& name : ListFilesBelow(context_.files(), folder)) {
+    const std::string path = fmt::format("{}/{}", kAutoDefinitionsFolder, name);
+    if (!IsYaml(path) || TypeOfPath(path).empty() || path.find("/.") != std::string::npos) continue;
+    auto bytes = ReadFile(context_.files(), folder / name);
+    if (!bytes || !may_match(*bytes)) continue;
+    try {
+      Definition definition = Definition::Parse(*bytes, (folder / name).string(), TypeOfPath(path));
+      std::string version = Sha256Hex(*bytes);
+      loaded.push_back({std::move(definition), {path, std::move(*bytes), std::move(version)}, true});
+    } catch (const IoError&) {
+      throw;
+    } catch (const UserError& error) {
+      context_.log().Warn("model", "left out: " + error.message());
+    }
+  }
+  return loaded;
+}
+
+std::filesystem::path Definitions::Locate(const StoredDefinition& stored) const {
+  if (!stored.automatic || datastore_ == nullptr) return config_.Locate(stored.document.path);
+  return datastore_->FolderOf(kAutoDefinitionsFolder) /
+         stored.document.path.substr(kAutoDefinitionsFolder.size() + 1);
+}
+
 std::vector<StoredDefinition> Definitions::All() {
   return Load([](const std::string&) { return true; }, true);
 }
@@ -84,14 +115,19 @@ std::optional<StoredDefinition> Definitions::Find(const std::string& name_or_id)
     return found.front();
   };
   if (auto found = pick([&](const Definition& one) { return one.name == name_or_id; })) return found;
-  if (auto found = pick([&](const Definition& one) { return one.id == lower; })) return found;
   if (const auto file = FindFile(name_or_id)) {
     // It is there, but no definition came of it: say why.
     Definition::Parse(file->bytes, config_.Locate(file->path).string(), TypeOfPath(file->path));
   }
+  // People's definitions come first, so that an automatic one of the same name doesn't stand in the way.
+  const std::vector<StoredDefinition> made_by_people = std::exchange(candidates, LoadAutomatic(mentions));
+  if (auto found = pick([&](const Definition& one) { return one.name == name_or_id; })) return found;
+  candidates.insert(candidates.begin(), made_by_people.begin(), made_by_people.end());
+  if (auto found = pick([&](const Definition& one) { return one.id == lower; })) return found;
   if (!LooksLikeIdPrefix(name_or_id)) return std::nullopt;
   const std::string prefix = WithoutDashes(name_or_id);
   candidates = Load([](const std::string&) { return true; }, false);
+  for (StoredDefinition& one : LoadAutomatic([](const std::string&) { return true; })) candidates.push_back(std::move(one));
   return pick([&](const Definition& one) { return WithoutDashes(one.id).starts_with(prefix); });
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "model/definition_secrets.h"
+#include "model/definition_validation.h"
+#include "model/inputs.h"
 #include "util/json_schema.h"
 #include "util/random.h"
 #include "util/text.h"
@@ -27,12 +30,14 @@ Json GlobalArgumentsOf(const ModelType& type, const CreateModelRequest& request)
     }
   } else {
     arguments = CoerceBySchema(type.global_arguments, std::move(arguments));
+    arguments = InputsSchema(type.global_arguments).WithDefaults(std::move(arguments));
     // What an expression will give is known only at a run.
     if (!HasExpressions(arguments)) problems = CheckSchema(type.global_arguments, arguments);
   }
   if (!problems.empty()) {
     throw UserError("validation_failed", fmt::format("the arguments do not fit {}: {}", type.name, Join(problems, "; ")));
   }
+  CheckLiteralSecrets(type, arguments);
   return arguments;
 }
 
@@ -63,40 +68,6 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
   }
   if (next.name != current.definition.name) CheckNewDefinitionName(next.name);
   return next;
-}
-
-std::vector<std::string> GlobalArgumentProblems(const ModelType& type, const Definition& definition) {
-  if (HasExpressions(definition.global_arguments)) return {};
-  if (type.global_arguments.is_null()) {
-    std::vector<std::string> problems;
-    for (const auto& [key, value] : definition.global_arguments.items()) {
-      problems.push_back(fmt::format("{} is not known: {} takes no global arguments", Printable(key, 60), type.name));
-    }
-    return problems;
-  }
-  return CheckSchema(type.global_arguments, definition.global_arguments, "globalArguments", {.allow_missing = true});
-}
-
-std::vector<std::string> MethodProblems(const ModelType& type, const Definition& definition,
-                                        const std::optional<std::string>& only) {
-  std::vector<std::string> problems;
-  for (const auto& [method, body] : definition.methods.items()) {
-    if (only && method != *only) continue;
-    const MethodSpec* spec = type.FindMethod(method);
-    if (spec == nullptr) {
-      std::vector<std::string> known;
-      for (const MethodSpec& one : type.methods) known.push_back(one.name);
-      problems.push_back(fmt::format("methods.{} is not known (methods of {}: {})", Printable(method, 60), type.name,
-                                     Join(known, ", ")));
-      continue;
-    }
-    const Json arguments = definition.ArgumentsOf(method);
-    if (!body.is_object() || !body.contains("arguments") || HasExpressions(arguments)) continue;
-    for (std::string& problem : CheckSchema(spec->arguments, arguments, "methods." + method + ".arguments")) {
-      problems.push_back(std::move(problem));
-    }
-  }
-  return problems;
 }
 
 }  // namespace
@@ -130,8 +101,14 @@ void CheckModelText(const ModelTypes& types, const StoredDefinition& current, co
   const ModelType* type = types.Find(next.type);
   if (type == nullptr) return;
   std::vector<std::string> problems = GlobalArgumentProblems(*type, next);
-  for (std::string& problem : MethodProblems(*type, next, std::nullopt)) problems.push_back(std::move(problem));
-  if (problems.empty()) return;
+  for (std::string& problem : MethodArgumentProblems(*type, next, std::nullopt)) problems.push_back(std::move(problem));
+  if (next.other.contains("inputs")) {
+    for (std::string& problem : InputsSchemaProblems(next.other["inputs"])) problems.push_back(std::move(problem));
+  }
+  if (problems.empty()) {
+    CheckLiteralSecrets(*type, next.global_arguments);
+    return;
+  }
   throw UserError("validation_failed", fmt::format("{} would not be valid: {}", next.name, Join(problems, "; ")));
 }
 
@@ -165,14 +142,17 @@ StoredDefinition UpdateModel(const Context& context, ConfigTier& config, const M
   return {std::move(next), {path, text, {}}};
 }
 
-DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::string& name_or_id, bool force) {
+DeletedModel DeleteModel(const Context& context, ConfigTier& config, EvaluatedDefinitions* evaluated,
+                         const std::string& name_or_id, bool force) {
   Definitions definitions(context, config);
   DeletedModel deleted;
+  std::optional<Definition> definition;
   Document document;
   try {
     StoredDefinition stored = definitions.RequireForChange(name_or_id);
     deleted = {stored.definition.id, stored.definition.name, stored.definition.type, stored.document.path};
     document = std::move(stored.document);
+    definition = std::move(stored.definition);
   } catch (const UserError& error) {
     const auto file = force && error.code() != "model_not_found" && error.code() != "ambiguous_id"
                           ? definitions.FindFile(name_or_id)
@@ -183,33 +163,10 @@ DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::
   }
   const std::unique_ptr<ConfigChange> change = config.Begin(context);
   change->Remove(document.path, document.version);
+  // Before the publish, which then brings both to everybody.
+  if (evaluated != nullptr && definition) deleted.evaluated_deleted = evaluated->Remove(context, *definition);
   change->Publish();
   return deleted;
-}
-
-bool ModelValidation::passed() const {
-  return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.problems.empty(); });
-}
-
-ModelValidation ValidateModel(const ModelTypes& types, const StoredDefinition& stored,
-                              const std::optional<std::string>& method) {
-  const Definition& definition = stored.definition;
-  ModelValidation validation{.id = definition.id, .name = definition.name, .type = definition.type};
-  validation.checks.push_back({"Definition schema", {}});
-  const ModelType* type = types.Find(definition.type);
-  if (type == nullptr) {
-    validation.warnings.push_back({"Model type", fmt::format("the type {} is not known here, so arguments were not "
-                                                             "checked",
-                                                             definition.type)});
-    return validation;
-  }
-  if (!definition.global_arguments.empty()) {
-    validation.checks.push_back({"Global arguments", GlobalArgumentProblems(*type, definition)});
-  }
-  if (!definition.methods.empty()) {
-    validation.checks.push_back({"Method arguments", MethodProblems(*type, definition, method)});
-  }
-  return validation;
 }
 
 }  // namespace swamp

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/definitions.h"
+#include "model/evaluated_definitions.h"
 
 namespace swamp {
 
@@ -37,28 +38,11 @@ struct DeletedModel {
   std::string name;
   std::string type;
   std::string path;
+  bool evaluated_deleted = false;
 };
-// Removes the version that this checkout has seen. With `force` a file that does not parse can be removed by its name.
+// Removes the version that this checkout has seen, and its evaluated copy if there is one. With `force` a file that does not parse can be removed by its name.
 // Throws model_not_found, config_conflict.
-DeletedModel DeleteModel(const Context& context, ConfigTier& config, const std::string& name_or_id, bool force);
-
-struct ModelValidation {
-  std::string id;
-  std::string name;
-  std::string type;
-  struct Check {
-    std::string name;
-    std::vector<std::string> problems;
-  };
-  std::vector<Check> checks;
-  struct Warning {
-    std::string name;
-    std::string message;
-  };
-  std::vector<Warning> warnings;
-  bool passed() const;
-};
-ModelValidation ValidateModel(const ModelTypes& types, const StoredDefinition& stored,
-                              const std::optional<std::string>& method);
+DeletedModel DeleteModel(const Context& context, ConfigTier& config, EvaluatedDefinitions* evaluated,
+                         const std::string& name_or_id, bool force);
 
 }  // namespace swamp

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 namespace swamp {
@@ -44,6 +47,11 @@ std::string SystemEnvironment::UserName() const {
 }
 
 int SystemEnvironment::ProcessId() const { return getpid(); }
+
+bool SystemEnvironment::IsProcessAlive(std::int64_t pid) const {
+  if (pid <= 0 || pid > std::numeric_limits<pid_t>::max()) return true;
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
+}
 
 std::optional<std::string> FixedEnvironment::Get(const std::string& name) const {
   const auto found = variables_.find(name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -18,6 +19,8 @@ class Environment {
   virtual std::string HostName() const = 0;
   virtual std::string UserName() const = 0;
   virtual int ProcessId() const = 0;
+  // Whether a process of that number lives on this host; true when nobody can tell.
+  virtual bool IsProcessAlive(std::int64_t) const { return true; }
 
   // `name` when it is set and not empty.
   std::optional<std::string> GetNonEmpty(const std::string& name) const;
@@ -32,6 +35,7 @@ class SystemEnvironment final : public Environment {
   std::string HostName() const override;
   std::string UserName() const override;
   int ProcessId() const override;
+  bool IsProcessAlive(std::int64_t pid) const override;
 };
 
 // A made-up environment for tests.
@@ -46,10 +50,12 @@ class FixedEnvironment final : public Environment {
   std::string HostName() const override { return host_name; }
   std::string UserName() const override { return user_name; }
   int ProcessId() const override { return process_id; }
+  bool IsProcessAlive(std::int64_t pid) const override { return pid != dead_process; }
 
   std::string host_name = "host";
   std::string user_name = "user";
   int process_id = 1;
+  std::int64_t dead_process = 0;  // 0: none is
 
  private:
   std::map<std::string, std::string> variables_;

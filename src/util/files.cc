@@ -269,6 +269,18 @@ void SystemFiles::CreateFolders(const fs::path& path, unsigned mode) {
   throw IoError("create the folder", path.native(), error_number);
 }
 
+bool SystemFiles::CreateFolder(const fs::path& path, unsigned mode) {
+  // The parent may be removed as empty at any moment by somebody else.
+  constexpr int kMaxTries = 100;
+  for (int attempt = 0; attempt < kMaxTries; ++attempt) {
+    if (::mkdir(path.c_str(), mode) == 0) return true;
+    if (errno == EEXIST) return false;
+    if (errno != ENOENT) break;
+    CreateFolders(path.parent_path(), 0755);
+  }
+  throw IoError("create the folder", path.native(), errno);
+}
+
 std::vector<FolderEntry> SystemFiles::List(const fs::path& folder) {
   std::vector<FolderEntry> entries;
   DIR* handle = ::opendir(folder.c_str());

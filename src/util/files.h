@@ -84,6 +84,9 @@ class Files {
   // Replaces a file at `to`; both on one file system.
   virtual void Rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
   virtual void CreateFolders(const std::filesystem::path& path, unsigned mode = 0755) = 0;
+  // Makes one folder, and its parents as need be; false when something has the name already. Of several who try, one gets
+  // true.
+  virtual bool CreateFolder(const std::filesystem::path& path, unsigned mode = 0755) = 0;
   // Sorted by name, without "." and ".."; empty when there is no such folder.
   virtual std::vector<FolderEntry> List(const std::filesystem::path& folder) = 0;
   virtual void SetMode(const std::filesystem::path& path, unsigned mode) = 0;
@@ -113,6 +116,7 @@ class SystemFiles final : public Files {
   bool Remove(const std::filesystem::path& path) override;
   void Rename(const std::filesystem::path& from, const std::filesystem::path& to) override;
   void CreateFolders(const std::filesystem::path& path, unsigned mode) override;
+  bool CreateFolder(const std::filesystem::path& path, unsigned mode) override;
   std::vector<FolderEntry> List(const std::filesystem::path& folder) override;
   void SetMode(const std::filesystem::path& path, unsigned mode) override;
   void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override;

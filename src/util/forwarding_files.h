@@ -20,6 +20,9 @@ class ForwardingFiles : public Files {
   bool Remove(const std::filesystem::path& path) override { return files_.Remove(path); }
   void Rename(const std::filesystem::path& from, const std::filesystem::path& to) override { files_.Rename(from, to); }
   void CreateFolders(const std::filesystem::path& path, unsigned mode) override { files_.CreateFolders(path, mode); }
+  bool CreateFolder(const std::filesystem::path& path, unsigned mode) override {
+    return files_.CreateFolder(path, mode);
+  }
   std::vector<FolderEntry> List(const std::filesystem::path& folder) override { return files_.List(folder); }
   void SetMode(const std::filesystem::path& path, unsigned mode) override { files_.SetMode(path, mode); }
   void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override { files_.SetMtime(path, mtime_ns); }

@@ -233,6 +233,13 @@ std::optional<Json> NumberOf(std::string_view text) {
   return Json(number);
 }
 
+// 3.7 as a whole number is 3; one beyond 64 bits stays as it is.
+Json Truncated(const Json& number) {
+  constexpr double kLimit = 9.2e18;
+  if (!number.is_number_float() || std::abs(number.get<double>()) > kLimit) return number;
+  return static_cast<std::int64_t>(number.get<double>());
+}
+
 std::set<std::string> TypesOf(const Json& schema) {
   std::set<std::string> types;
   if (!schema.is_object()) return types;
@@ -272,7 +279,7 @@ Json CoerceBySchema(const Json& schema, Json value) {
     if (types.contains("boolean") && (text == "true" || text == "false")) {
       member = text == "true";
     } else if (types.contains("number") || types.contains("integer")) {
-      if (auto number = NumberOf(text)) member = *number;
+      if (auto number = NumberOf(text)) member = types.contains("number") ? *number : Truncated(*number);
     } else if (types.contains("array") || types.contains("object")) {
       const auto json = TryParseJson(text);
       if (json && ((json->is_array() && types.contains("array")) || (json->is_object() && types.contains("object")))) {

@@ -21,7 +21,7 @@ std::vector<std::string> CheckSchema(const Json& schema, const Json& value, cons
                                      SchemaCheck check = {});
 
 // Top-level strings turned into what the schema asks for, where they have that form: "5" into 5, "true" into true,
-// "[1]" into a list. Anything else stays, and the check says what is wrong.
+// "[1]" into a list; "3.7" into 3 where a whole number is asked for. Anything else stays, and the check says what is wrong.
 Json CoerceBySchema(const Json& schema, Json value);
 
 }  // namespace swamp

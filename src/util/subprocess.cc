@@ -8,9 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "util/context.h"
@@ -127,7 +131,13 @@ pid_t Spawn(const SubprocessRequest& request, int input, int output, int errors)
                      PointersTo(arguments).data(), PointersTo(environment).data());
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error_number != 0) ThrowNotStarted(request.arguments.front(), error_number);
+  if (error_number != 0) {
+    // The system gives one answer for both.
+    if (!request.working_folder.empty() && ::access(request.working_folder.c_str(), X_OK) != 0) {
+      ThrowNotStarted(request.arguments.front() + " in " + request.working_folder.string(), errno);
+    }
+    ThrowNotStarted(request.arguments.front(), error_number);
+  }
   return child;
 }
 
@@ -178,7 +188,184 @@ bool Drain(Descriptor& pipe, std::string& text, std::uint64_t limit) {
   }
 }
 
+// The groups that StreamSubprocess runs. They belong to the process, as its signals do, so this is one for all.
+class RunningGroups {
+ public:
+  static RunningGroups& Get() {
+    static RunningGroups groups;
+    return groups;
+  }
+  void Add(pid_t group) {
+    const std::lock_guard lock(mutex_);
+    groups_.insert(group);
+  }
+  void Remove(pid_t group) {
+    const std::lock_guard lock(mutex_);
+    groups_.erase(group);
+  }
+  bool KillAll() {
+    const std::lock_guard lock(mutex_);
+    for (const pid_t group : groups_) ::kill(-group, SIGKILL);
+    return !groups_.empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<pid_t> groups_;
+};
+
+// One program under StreamSubprocess, from its start until nothing of it is left to wait for.
+class StreamedChild {
+ public:
+  using RealClock = std::chrono::steady_clock;
+
+  StreamedChild(const Context& context, const SubprocessRequest& request, const StreamOptions& options)
+      : context_(context), options_(options), output_(NewPipe(request.arguments.at(0))),
+        errors_(NewPipe(request.arguments.at(0))) {
+    const Descriptor input = InputFile(request);
+    if (input.get() < 0) ThrowNotStarted(request.arguments.front(), errno);
+    for (const Pipe* pipe : {&output_, &errors_}) ::fcntl(pipe->read.get(), F_SETPIPE_SZ, 1 << 20);
+    pid_ = Spawn(request, input.get(), output_.write.get(), errors_.write.get());
+    RunningGroups::Get().Add(pid_);
+    output_.write.Reset();
+    errors_.write.Reset();
+  }
+
+  ~StreamedChild() {
+    if (!waited_) EndGroup();
+    RunningGroups::Get().Remove(pid_);
+  }
+  StreamedChild(const StreamedChild&) = delete;
+  StreamedChild& operator=(const StreamedChild&) = delete;
+
+  int Run() {
+    const Descriptor ended(::pidfd_open(pid_, 0));
+    if (ended.get() < 0) ThrowNotStarted("a program", errno);
+    while (!Poll(ended.get(), kCheckEvery)) {
+      if (!why_stopped_ && !TimeToStop()) continue;
+      if (!term_sent_) SendTerm();
+      if (RealClock::now() >= kill_at_) ::kill(-pid_, SIGKILL);
+    }
+    const int exit_code = Wait();
+    // A program may know of the interrupt before we do.
+    if (!why_stopped_ && exit_code != 0 && context_.cancellation().requested()) TimeToStop();
+    Drain();
+    if (why_stopped_) {
+      EndRest();
+      std::rethrow_exception(why_stopped_);
+    }
+    return exit_code;
+  }
+
+ private:
+  bool TimeToStop() {
+    try {
+      context_.Check();
+      return false;
+    } catch (const UserError&) {
+      why_stopped_ = std::current_exception();
+      return true;
+    }
+  }
+
+  void SendTerm() {
+    ::kill(-pid_, SIGTERM);
+    term_sent_ = true;
+    kill_at_ = RealClock::now() + options_.grace;
+  }
+
+  // Waits for output or, where `ended` is given, the child's end, and delivers what is there. True: it has ended.
+  bool Poll(int ended, Duration limit) {
+    std::array<pollfd, 3> events = {pollfd{output_.read.get(), POLLIN, 0}, pollfd{errors_.read.get(), POLLIN, 0},
+                                    pollfd{ended, POLLIN, 0}};
+    if (const auto remaining = context_.Remaining(); remaining && !why_stopped_) limit = std::min(limit, *remaining + Duration(1));
+    ::poll(events.data(), events.size(), static_cast<int>(limit.count()));
+    if (events[0].revents != 0) Deliver(output_.read, OutputStream::kOutput);
+    if (events[1].revents != 0) Deliver(errors_.read, OutputStream::kErrors);
+    return events[2].revents != 0;
+  }
+
+  // One piece; false: there is no more for now.
+  bool Deliver(Descriptor& pipe, OutputStream stream) {
+    ssize_t count = 0;
+    do {
+      count = ::read(pipe.get(), buffer_.data(), buffer_.size());
+    } while (count < 0 && errno == EINTR);
+    if (count < 0 && errno == EAGAIN) return false;
+    if (count <= 0) {
+      pipe.Reset();
+      return false;
+    }
+    options_.take(stream, std::string_view(buffer_.data(), static_cast<std::size_t>(count)));
+    return true;
+  }
+
+  int Wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    waited_ = true;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  // What the program has written is in the pipes; what others of its group write on comes for a while.
+  void Drain() {
+    const auto until = RealClock::now() + options_.drain;
+    while (output_.read.get() >= 0 || errors_.read.get() >= 0) {
+      const auto left = std::chrono::ceil<Duration>(until - RealClock::now());
+      if (left <= Duration(0)) break;
+      if (!why_stopped_ && context_.cancellation().requested()) TimeToStop();
+      if (why_stopped_) break;  // EndRest reads on
+      Poll(-1, std::min(left, kCheckEvery));
+    }
+  }
+
+  // After a request to stop: whoever of the group is left has the rest of the grace to end.
+  void EndRest() {
+    if (!term_sent_) SendTerm();
+    while (::kill(-pid_, 0) == 0 && RealClock::now() < kill_at_) Poll(-1, Duration(10));
+    ::kill(-pid_, SIGKILL);
+    while (output_.read.get() >= 0 && Deliver(output_.read, OutputStream::kOutput)) {
+    }
+    while (errors_.read.get() >= 0 && Deliver(errors_.read, OutputStream::kErrors)) {
+    }
+  }
+
+  // After a failure here: nobody takes the output any more.
+  void EndGroup() {
+    output_.read.Reset();
+    errors_.read.Reset();
+    ::kill(-pid_, SIGTERM);
+    const auto until = RealClock::now() + options_.grace;
+    const Descriptor ended(::pidfd_open(pid_, 0));
+    while (RealClock::now() < until) {
+      pollfd event{ended.get(), POLLIN, 0};
+      if (::poll(&event, 1, 50) > 0) break;
+    }
+    ::kill(-pid_, SIGKILL);
+    Wait();
+  }
+
+  const Context& context_;
+  const StreamOptions& options_;
+  Pipe output_;
+  Pipe errors_;
+  pid_t pid_ = -1;
+  bool waited_ = false;
+  bool term_sent_ = false;
+  RealClock::time_point kill_at_;
+  std::exception_ptr why_stopped_;
+  std::array<char, 64 << 10> buffer_{};
+};
+
 }  // namespace
+
+int StreamSubprocess(const Context& context, const SubprocessRequest& request, const StreamOptions& options) {
+  context.Check();
+  return std::make_unique<StreamedChild>(context, request, options)->Run();
+}
+
+bool KillRunningSubprocesses() { return RunningGroups::Get().KillAll(); }
 
 SubprocessResult RunSubprocess(const Context& context, const SubprocessRequest& request) {
   context.Check();

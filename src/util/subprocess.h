@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "util/time.h"
 
 namespace swamp {
 
@@ -34,6 +37,28 @@ struct SubprocessResult {
 // half a second later) and Cancelled or DeadlineExceeded thrown. What a program leaves running in
 // the background is not waited for. Throws UserError: program_not_started, program_output_too_long.
 SubprocessResult RunSubprocess(const Context& context, const SubprocessRequest& request);
+
+enum class OutputStream { kOutput, kErrors };
+
+struct StreamOptions {
+  // Gets what the program writes, in pieces of at most 64 KiB, as it comes and on the caller's thread. What it throws ends
+  // the program and is thrown on.
+  std::function<void(OutputStream, std::string_view)> take;
+  Duration grace{5'000};  // from SIGTERM to SIGKILL, for the whole process group
+  Duration drain{5'000};  // how long a pipe is read after the program's end, while something in the background holds it
+};
+
+// The same for a program that may run long and write much: nothing of its output is kept, and `output_limit` does not
+// count. Answers the exit code (128 + signal).
+//
+// When the context says stop, the group gets SIGTERM, and SIGKILL when anything of it is left after `grace`; what it writes
+// until then is still delivered; then Cancelled or DeadlineExceeded is thrown. The deadline counts until the exit of the
+// program itself. Throws program_not_started, naming program and reason.
+int StreamSubprocess(const Context& context, const SubprocessRequest& request, const StreamOptions& options);
+
+// Sends SIGKILL to the process groups of all programs that StreamSubprocess is running; whether there were any. For the end
+// of this process: its second interrupt. May be called from any thread.
+bool KillRunningSubprocesses();
 
 // Splits a command line into words as a POSIX shell would, with quotes and backslashes but without
 // expansions. Nothing: a quote is not closed.

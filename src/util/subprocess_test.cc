@@ -1,6 +1,8 @@
 #include "util/subprocess.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,24 @@ class Subprocess : public testing::Test {
 
   RealTimeWorld world;
 };
+
+// It may linger as a zombie until init has fetched it, but it does not run.
+bool IsGone(pid_t pid) {
+  RealTimeWorld world;
+  for (int i = 0; i < 100; ++i) {
+    if (::kill(pid, 0) != 0) return true;
+    const auto status = ReadFile(world.files, "/proc/" + std::to_string(pid) + "/stat");
+    if (!status || status->find(") Z") != std::string::npos) return true;
+    std::this_thread::sleep_for(Duration(20));
+  }
+  return false;
+}
+
+void WriteFifo(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY);
+  EXPECT_EQ(::write(file, "answer\n", 7), 7);
+  ::close(file);
+}
 
 TEST_F(Subprocess, AnswersExitCodeOutputAndErrorsApart) {
   const SubprocessResult result = Shell("echo out; echo err >&2; exit 3");
@@ -131,6 +151,138 @@ TEST_F(Subprocess, ManyAtOnce) {
     request.arguments = {"echo", std::to_string(i)};
     EXPECT_EQ(RunSubprocess(context, request).output, std::to_string(i) + "\n");
   });
+}
+
+class Streaming : public testing::Test {
+ protected:
+  int Run(const Context& context, const std::string& script) {
+    SubprocessRequest request;
+    request.arguments = {"/bin/sh", "-c", script};
+    return StreamSubprocess(context, request, options);
+  }
+  int Run(const std::string& script) { return Run(world.context, script); }
+
+  RealTimeWorld world;
+  std::string output;
+  std::string errors;
+  StreamOptions options{.take = [this](OutputStream stream, std::string_view piece) {
+    (stream == OutputStream::kOutput ? output : errors) += piece;
+  }};
+};
+
+TEST_F(Streaming, DeliversBothStreamsAndTheExitCode) {
+  EXPECT_EQ(Run("echo out; echo err >&2; exit 3"), 3);
+  EXPECT_EQ(output, "out\n");
+  EXPECT_EQ(errors, "err\n");
+  EXPECT_EQ(Run("kill -9 $$"), 137);
+}
+
+TEST_F(Streaming, DeliversOutputWhileTheProgramRuns) {
+  const TemporaryFolder folder;
+  const std::string go = (folder.path() / "go").native();
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  // The program waits for us to have seen its first line.
+  options.take = [&](OutputStream, std::string_view piece) {
+    output += piece;
+    if (output == "first\n") WriteFifo(go);
+  };
+  EXPECT_EQ(Run("echo first; read line < " + go + "; echo $line"), 0);
+  EXPECT_EQ(output, "first\nanswer\n");
+}
+
+TEST_F(Streaming, TakesMuchOutputInSmallPieces) {
+  std::uint64_t total = 0;
+  std::size_t largest = 0;
+  options.take = [&](OutputStream, std::string_view piece) {
+    total += piece.size();
+    largest = std::max(largest, piece.size());
+  };
+  EXPECT_EQ(Run("head -c 64000000 /dev/zero"), 0);
+  EXPECT_EQ(total, 64'000'000u);
+  EXPECT_LE(largest, 64u << 10);
+}
+
+TEST_F(Streaming, AChildInTheBackgroundThatHoldsThePipeIsReadForAWhileOnly) {
+  options.drain = Duration(200);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(Run("sleep 30 & echo $!"), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  ::kill(std::stoi(output), SIGKILL);
+}
+
+TEST_F(Streaming, WhatABackgroundChildWritesSoonIsDelivered) {
+  EXPECT_EQ(Run("(sleep 0.2; echo late) & echo early"), 0);
+  EXPECT_EQ(output, "early\nlate\n");
+}
+
+TEST_F(Streaming, TheDeadlineCountsToTheExitOfTheProgramItself) {
+  options.drain = Duration(400);
+  const Context limited = world.context.WithTimeout(Duration(200));
+  EXPECT_EQ(Run(limited, "sleep 30 & echo $!"), 0);
+  ::kill(std::stoi(output), SIGKILL);
+}
+
+TEST_F(Streaming, TheDeadlineEndsTheGroupAndLastWordsAreHeard) {
+  const Context limited = world.context.WithTimeout(Duration(200));
+  EXPECT_THROW(Run(limited, "trap 'echo bye; exit 0' TERM; sleep 30 & echo $!; wait"), DeadlineExceeded);
+  ASSERT_TRUE(output.ends_with("bye\n")) << output;
+  const pid_t grandchild = std::stoi(output);
+  EXPECT_TRUE(IsGone(grandchild));
+}
+
+TEST_F(Streaming, WhoIgnoresTermIsKilledAfterTheGrace) {
+  options.grace = Duration(200);
+  std::jthread canceller;
+  options.take = [&](OutputStream, std::string_view piece) {
+    output += piece;
+    world.cancellation.Request(SIGINT);
+  };
+  EXPECT_THROW(Run("trap '' TERM; echo $$; while :; do sleep 0.05; done"), Cancelled);
+  EXPECT_TRUE(IsGone(std::stoi(output)));
+}
+
+TEST_F(Streaming, AGrandchildThatIgnoresTermDoesNotSurviveItsParent) {
+  options.grace = Duration(200);
+  options.take = [&](OutputStream, std::string_view piece) {
+    output += piece;
+    world.cancellation.Request(SIGINT);
+  };
+  EXPECT_THROW(Run("(trap '' TERM; exec sleep 30) & echo $!; wait"), Cancelled);
+  EXPECT_TRUE(IsGone(std::stoi(output)));
+}
+
+TEST_F(Streaming, AFailureOfTheReceiverEndsTheProgram) {
+  options.grace = Duration(100);
+  options.take = [&](OutputStream, std::string_view piece) {
+    output += piece;
+    throw UserError("disk_full", "no space");
+  };
+  EXPECT_THROW(Run("echo $$; sleep 30"), UserError);
+  EXPECT_TRUE(IsGone(std::stoi(output)));
+}
+
+TEST_F(Streaming, AMissingProgramOrFolderIsNamedWithTheReason) {
+  SubprocessRequest request;
+  request.arguments = {"no-such-program-here"};
+  const auto message = [&] {
+    try {
+      StreamSubprocess(world.context, request, options);
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), "program_not_started");
+      return error.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message(), "cannot start no-such-program-here: No such file or directory");
+  request.arguments = {"sh"};
+  request.working_folder = "/no/such/folder";
+  EXPECT_EQ(message(), "cannot start sh in /no/such/folder: No such file or directory");
+}
+
+TEST_F(Streaming, AllThatRunCanBeKilledAtOnce) {
+  options.take = [&](OutputStream, std::string_view) { EXPECT_TRUE(KillRunningSubprocesses()); };
+  EXPECT_EQ(Run("trap '' TERM; echo ready; sleep 30"), 137);
+  EXPECT_FALSE(KillRunningSubprocesses());
 }
 
 TEST(SplitShellWords, UnderstandsQuotesAndBackslashes) {

@@ -88,6 +88,17 @@ std::string ReplaceAll(std::string text, std::string_view from, std::string_view
   return text;
 }
 
+bool IsUuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    const char c = text[i];
+    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    if (dash ? c != '-' : !hex) return false;
+  }
+  return true;
+}
+
 bool IsValidUtf8(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t length = Utf8Length(bytes);

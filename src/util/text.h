@@ -16,6 +16,7 @@ std::string AsciiLower(std::string_view text);
 bool ContainsIgnoringCase(std::string_view text, std::string_view part);
 std::string ReplaceAll(std::string text, std::string_view from, std::string_view to);
 bool IsValidUtf8(std::string_view bytes);
+bool IsUuid(std::string_view text);  // 8-4-4-4-12 hex digits
 // The text on one line, safe for a terminal and for logs: control characters and bytes that are no
 // UTF-8 as \n, \t, \xHH; cut after `limit` bytes.
 std::string Printable(std::string_view text, std::size_t limit = 400);

@@ -4,18 +4,22 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/random.h"
 #include "util/text.h"
 #include "util/yaml.h"
+#include "vault/command_vault.h"
 
 namespace swamp {
 namespace {
 
 constexpr std::string_view kLog = "vault";
 constexpr const char* kLocalEncryption = "local_encryption";
+constexpr const char* kCommand = "command";
 
 bool IsNewName(std::string_view name) {
   return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
@@ -23,8 +27,6 @@ bool IsNewName(std::string_view name) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
          });
 }
-
-std::string PathOf(const VaultConfig& vault) { return fmt::format("vaults/{}/{}.yaml", vault.type, vault.id); }
 
 std::optional<std::string> WhyUnsafeName(const std::string& name) {
   if (name.empty()) return "is empty";
@@ -62,27 +64,47 @@ VaultConfig ParseReplacement(const StoredVault& current, std::string& text) {
   return next;
 }
 
-Json ConfigOf(const Context& context, const CreateVaultRequest& request) {
-  if (request.config && !request.config->is_object()) {
-    throw UserError("validation_failed", "--config has to be a JSON object");
-  }
-  Json config = request.config.value_or(Json::object());
-  static constexpr std::array<std::string_view, 4> kKnown = {"auto_generate", "key_file", "ssh_key_path", "base_dir"};
+constexpr const char* kMigratedFrom = "migratedFrom";
+
+void WarnOfUnknown(const Context& context, const std::string& type, const Json& config,
+                   std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : config.items()) {
-    if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
-      context.log().Warn(kLog, fmt::format("local_encryption has no setting \"{}\"", Printable(key, 60)));
-    } else if (key == "auto_generate" ? !value.is_boolean() : !value.is_string()) {
-      throw UserError("validation_failed", fmt::format("config.{} has to be {}", key,
-                                                       key == "auto_generate" ? "true or false" : "a string"));
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    context.log().Warn(kLog, fmt::format("{} has no setting \"{}\"", type, Printable(key, 60)));
+  }
+}
+
+Json LocalEncryptionConfig(const Context& context, Json config) {
+  WarnOfUnknown(context, kLocalEncryption, config, {"auto_generate", "key_file", "ssh_key_path", "base_dir"});
+  for (const char* key : {"key_file", "ssh_key_path", "base_dir"}) {
+    if (config.contains(key) && !config[key].is_string()) {
+      throw UserError("validation_failed", fmt::format("config.{} has to be a string", key));
     }
   }
-  // A key file is made by default; base_dir is left out, so that other checkouts find their own.
-  if (!config.contains("auto_generate") && !config.contains("ssh_key_path")) {
-    Json with_default = {{"auto_generate", true}};
-    for (const auto& [key, value] : config.items()) with_default[key] = value;
-    return with_default;
+  if (config.contains("auto_generate") && !config["auto_generate"].is_boolean()) {
+    throw UserError("validation_failed", "config.auto_generate has to be true or false");
   }
-  return config;
+  // A key file is made by default; base_dir is left out, so that other checkouts find their own.
+  if (config.contains("auto_generate") || config.contains("ssh_key_path")) return config;
+  Json with_default = {{"auto_generate", true}};
+  for (const auto& [key, value] : config.items()) with_default[key] = value;
+  return with_default;
+}
+
+// Drops what another document names in `migratedFrom`: a migration was killed before it removed it.
+void DropSuperseded(std::vector<StoredVault>& vaults) {
+  std::set<std::string> dropped;
+  for (StoredVault& one : vaults) {
+    const auto from = StringMember(one.vault.other, kMigratedFrom);
+    if (!from) continue;
+    for (const StoredVault& other : vaults) {
+      if (other.vault.id == one.vault.id && other.vault.name == one.vault.name && other.vault.type == *from) {
+        one.superseded = other.document;
+        dropped.insert(other.document.path);
+      }
+    }
+  }
+  std::erase_if(vaults, [&](const StoredVault& one) { return dropped.contains(one.document.path); });
 }
 
 }  // namespace
@@ -146,7 +168,8 @@ std::string VaultConfig::ToYaml() const {
 
 const std::vector<VaultType>& VaultTypes() {
   static const std::vector<VaultType> kTypes = {
-      {kLocalEncryption, "Local Encryption", "Secrets in encrypted files on this machine (AES-256-GCM)"}};
+      {kLocalEncryption, "Local Encryption", "Secrets in encrypted files on this machine (AES-256-GCM)"},
+      {kCommand, "Command", "Secrets that programs of yours keep, such as pass or gopass"}};
   return kTypes;
 }
 
@@ -160,6 +183,31 @@ std::string CurrentVaultTypeName(const std::string& type) {
   return found == kRenamed.end() ? type : found->second;
 }
 
+namespace {
+
+// A type of which a vault can be made here, by its present name.
+void CheckVaultType(const std::string& type) {
+  const std::string current = CurrentVaultTypeName(type);
+  if (current != type) {
+    throw UserError("unknown_vault_type", fmt::format("the vault type \"{}\" is now called {}", type, current));
+  }
+  if (type != kLocalEncryption && type != kCommand) {
+    if (type.starts_with('@') && type.find('/') != std::string::npos &&
+        type.find("..") == std::string::npos) {
+      throw UserError("vault_type_unavailable",
+                      fmt::format("the vault type {} comes with an extension, which this version cannot run yet",
+                                  Printable(type, 80)),
+                      "Use local_encryption or command.");
+    }
+    std::vector<std::string> names;
+    for (const VaultType& one : VaultTypes()) names.push_back(one.type);
+    throw UserError("unknown_vault_type", fmt::format("there is no vault type \"{}\"", Printable(type, 80)),
+                    fmt::format("There are: {}. See `swamp vault type search`.", Join(names, ", ")));
+  }
+}
+
+}  // namespace
+
 std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
   std::vector<StoredVault> vaults;
   for (const std::string& path : config_.List(context_, "vaults")) {
@@ -167,7 +215,7 @@ std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
     auto document = config_.Read(context_, path);
     if (!document) continue;
     try {
-      StoredVault stored{VaultConfig::Parse(document->bytes, config_.Locate(path).string()), {}};
+      StoredVault stored{VaultConfig::Parse(document->bytes, config_.Locate(path).string()), {}, {}};
       const std::string current = CurrentVaultTypeName(stored.vault.type);
       if (current != stored.vault.type) {
         context_.log().Warn(kLog, fmt::format("{}: the vault type \"{}\" is now called {}", path, stored.vault.type,
@@ -182,6 +230,7 @@ std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
       broken.push_back({path, error});
     }
   }
+  DropSuperseded(vaults);
   std::stable_sort(vaults.begin(), vaults.end(), [](const StoredVault& a, const StoredVault& b) {
     return a.vault.name < b.vault.name;
   });
@@ -239,33 +288,42 @@ StoredVault Vaults::Require(const std::string& name_or_id, const std::optional<s
 
 StoredVault Vaults::RequireForChange(const std::string& name_or_id, const std::optional<std::string>& type) {
   try {
-    return Require(name_or_id, type);
+    return FinishMigration(Require(name_or_id, type));
   } catch (const UserError& error) {
     if (error.code() != "vault_not_found") throw;
   }
   // It may be a peer's, or removed by a command that died before it published that: this makes up for both.
   config_.Begin(context_);
-  return Require(name_or_id, type);
+  return FinishMigration(Require(name_or_id, type));
+}
+
+StoredVault Vaults::FinishMigration(StoredVault stored) {
+  if (!stored.vault.other.contains(kMigratedFrom)) return stored;
+  const std::unique_ptr<ConfigChange> change = config_.Begin(context_);
+  if (stored.superseded) {
+    change->Remove(stored.superseded->path, stored.superseded->version);
+    change->Publish();  // peers must not see both without the mark
+  }
+  const std::vector<std::string> mark = {kMigratedFrom};
+  change->Replace(stored.document.path, RemoveYamlKey(stored.document.bytes, mark), stored.document.version);
+  change->Publish();
+  return Require(stored.vault.id);
+}
+
+std::string PathOfVault(const VaultConfig& vault) { return fmt::format("vaults/{}/{}.yaml", vault.type, vault.id); }
+
+Json NewVaultConfig(const Context& context, const std::string& type, const std::optional<Json>& given) {
+  CheckVaultType(type);
+  if (given && !given->is_object()) throw UserError("validation_failed", "--config has to be a JSON object");
+  Json config = given.value_or(Json::object());
+  if (type == kLocalEncryption) return LocalEncryptionConfig(context, std::move(config));
+  WarnOfUnknown(context, type, config, {"get", "list", "put", "delete", "raw"});
+  if (const auto why = CommandVault::WhyInvalid(config)) throw UserError("validation_failed", *why);
+  return config;
 }
 
 StoredVault CreateVault(const Context& context, ConfigTier& config, const CreateVaultRequest& request) {
-  const std::string current = CurrentVaultTypeName(request.type);
-  if (current != request.type) {
-    throw UserError("unknown_vault_type", fmt::format("the vault type \"{}\" is now called {}", request.type, current));
-  }
-  if (request.type != kLocalEncryption) {
-    if (request.type.starts_with('@') && request.type.find('/') != std::string::npos &&
-        request.type.find("..") == std::string::npos) {
-      throw UserError("vault_type_unavailable",
-                      fmt::format("the vault type {} comes with an extension, which this version cannot run yet",
-                                  Printable(request.type, 80)),
-                      "Use local_encryption.");
-    }
-    std::vector<std::string> names;
-    for (const VaultType& type : VaultTypes()) names.push_back(type.type);
-    throw UserError("unknown_vault_type", fmt::format("there is no vault type \"{}\"", Printable(request.type, 80)),
-                    fmt::format("There is: {}. See `swamp vault type search`.", Join(names, ", ")));
-  }
+  CheckVaultType(request.type);
   if (!IsNewName(request.name)) {
     throw UserError("validation_failed", fmt::format("\"{}\" cannot be a vault's name", Printable(request.name, 80)),
                     "Use a-z, 0-9 and -, beginning with a letter.");
@@ -274,7 +332,7 @@ StoredVault CreateVault(const Context& context, ConfigTier& config, const Create
   stored.vault = {.id = context.random().Uuid(),
                   .name = request.name,
                   .type = request.type,
-                  .config = ConfigOf(context, request),
+                  .config = NewVaultConfig(context, request.type, request.config),
                   .created_at = FormatTime(context.clock().Now()),
                   .audit_reads = request.audit_reads};
 
@@ -285,16 +343,16 @@ StoredVault CreateVault(const Context& context, ConfigTier& config, const Create
                       fmt::format("It is {}.", other.document.path));
     }
   }
-  stored.document.path = PathOf(stored.vault);
+  stored.document.path = PathOfVault(stored.vault);
   stored.document.bytes = stored.vault.ToYaml();
   change->Create(stored.document.path, stored.document.bytes);
   change->Publish();
   return stored;
 }
 
-void CheckVaultText(const StoredVault& current, const std::string& text) {
+VaultConfig CheckVaultText(const StoredVault& current, const std::string& text) {
   std::string copy = text;
-  ParseReplacement(current, copy);
+  return ParseReplacement(current, copy);
 }
 
 StoredVault UpdateVault(const Context& context, ConfigTier& config, const UpdateVaultRequest& request) {
@@ -311,7 +369,7 @@ StoredVault UpdateVault(const Context& context, ConfigTier& config, const Update
   const Document& old = request.current.document;
   change->Replace(old.path, text, old.version);
   change->Publish();
-  return {std::move(next), {old.path, text, {}}};
+  return {std::move(next), {old.path, text, {}}, std::nullopt};
 }
 
 }  // namespace swamp

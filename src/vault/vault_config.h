@@ -27,7 +27,11 @@ struct VaultConfig {
 struct StoredVault {
   VaultConfig vault;
   Document document;
+  // The document of the type that it was migrated from, where a migration was killed before it was removed.
+  std::optional<Document> superseded;
 };
+// Where a vault's document stands.
+std::string PathOfVault(const VaultConfig& vault);
 
 struct VaultType {
   std::string type;
@@ -38,6 +42,10 @@ struct VaultType {
 const std::vector<VaultType>& VaultTypes();
 // What a former type name is called now; the same name when it never changed.
 std::string CurrentVaultTypeName(const std::string& type);
+
+// The settings that a new vault of this type gets: checked, with the type's defaults. Throws unknown_vault_type,
+// vault_type_unavailable, validation_failed.
+Json NewVaultConfig(const Context& context, const std::string& type, const std::optional<Json>& given);
 
 // The vaults of a repository. Reads the configuration that is here.
 class Vaults {
@@ -51,7 +59,7 @@ class Vaults {
   StoredVault Require(const std::string& name_or_id, const std::optional<std::string>& type = std::nullopt);
 
   // The same for a command that is going to change it: one that a peer has made since the last pull is
-  // looked for in the datastore too.
+  // looked for in the datastore too. Ends a migration that was killed: its old document goes.
   StoredVault RequireForChange(const std::string& name_or_id, const std::optional<std::string>& type = std::nullopt);
 
  private:
@@ -60,6 +68,7 @@ class Vaults {
     UserError error;
   };
   std::vector<StoredVault> Load(std::vector<Broken>& broken);
+  StoredVault FinishMigration(StoredVault stored);
 
   const Context& context_;
   ConfigTier& config_;
@@ -80,6 +89,7 @@ struct UpdateVaultRequest {
 };
 // Replaces a vault's configuration; id and type cannot change. Throws vault_config_invalid, already_exists, config_conflict.
 StoredVault UpdateVault(const Context& context, ConfigTier& config, const UpdateVaultRequest& request);
-void CheckVaultText(const StoredVault& current, const std::string& text);
+// The configuration that an update with this text would give.
+VaultConfig CheckVaultText(const StoredVault& current, const std::string& text);
 
 }  // namespace swamp

@@ -55,6 +55,17 @@ TEST_F(CelCommands, EvalTakesVariablesFromJsonAndYaml) {
   EXPECT_EQ(Cel({"eval", "7 / i", "--vars", yaml}).out, "3\n");
 }
 
+TEST_F(CelCommands, EvalTakesVariablesFromAPipe) {
+  EXPECT_EQ(Cel({"eval", "n + 1", "--vars", "/dev/stdin"}, R"({"n": 7})").out, "8\n");
+  EXPECT_EQ(Cel({"eval", "n + 1", "--vars", "-"}, "n: 7\n").out, "8\n");
+}
+
+TEST_F(CelCommands, CheckRefusesSureTypeErrorsInTheDialectOnly) {
+  EXPECT_EQ(Cel({"check", "1 == 'a'"}).exit_code, 0);
+  EXPECT_EQ(Cel({"check", "1 == 'a'", "--dialect"}).exit_code, 1);
+  EXPECT_EQ(Cel({"check", "data.latest('m', 'x').size > 3 && vault.get(v, k) != ''", "--dialect"}).exit_code, 0);
+}
+
 TEST_F(CelCommands, EvalSpeaksTheDialectUnlessStrictIsAskedFor) {
   const std::string vars = File("vars.json", R"({"n": 7})");
   EXPECT_EQ(Cel({"eval", "n + 1", "--vars", vars}).out, "8\n");

@@ -217,7 +217,8 @@ RunResult Checkout::Run(const std::vector<std::string>& arguments, RunOptions op
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::optional<std::string> input;
   if (options.has_input) input = options.input;
-  return RunProcess(words, Environment(options), options.folder.empty() ? folder_ : options.folder, input);
+  return RunProcess(words, Environment(options), options.folder.empty() ? folder_ : options.folder, input,
+                    options.started);
 }
 
 RunResult Checkout::RunWithInput(const std::vector<std::string>& arguments, const std::string& input) const {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,7 @@ struct RunOptions {
   bool has_input = false;  // false: standard input is /dev/null
   std::map<std::string, std::string> environment;
   std::filesystem::path folder;  // empty: the checkout's
+  std::function<void(pid_t)> started = {};  // called when it runs
 };
 
 // Where the bucket is, and what of the program is turned off.

@@ -172,7 +172,7 @@ class Program {
         return Ending::kDone;
       case Kind::kDeleteModel:
         record_.path = PathOfModel(command.target);
-        DeleteModel(context_, *config_, ModelName(command.target), false);
+        DeleteModel(context_, *config_, nullptr, ModelName(command.target), false);
         return Ending::kDone;
       case Kind::kCreateVault:
         CreateVault(context_, *config_, {.type = "local_encryption", .name = VaultName(command.target), .config = {}});

@@ -252,6 +252,12 @@ void ProcessFiles::RenameNow(const std::string& from, const std::string& to) {
   if (!place->folder) events_.AfterChange(to, before.get(), place->bytes.get());
 }
 
+bool ProcessFiles::CreateFolder(const std::filesystem::path& path, unsigned mode) {
+  if (Stat(path)) return false;
+  CreateFolders(path, mode);
+  return true;
+}
+
 void ProcessFiles::CreateFolders(const std::filesystem::path& path, unsigned) {
   process_.ThrowIfDead();
   if (process_.alive && disk_.MakeFolder(path.native()) == nullptr) {

@@ -64,6 +64,7 @@ class ProcessFiles final : public Files {
   bool Remove(const std::filesystem::path& path) override;
   void Rename(const std::filesystem::path& from, const std::filesystem::path& to) override;
   void CreateFolders(const std::filesystem::path& path, unsigned mode) override;
+  bool CreateFolder(const std::filesystem::path& path, unsigned mode) override;
   std::vector<FolderEntry> List(const std::filesystem::path& folder) override;
   void SetMode(const std::filesystem::path& path, unsigned mode) override;
   void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override;

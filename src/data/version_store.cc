@@ -1,0 +1,544 @@
+#include "data/version_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "datastore/marker_version.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/random.h"
+#include "util/relative_path.h"
+#include "util/text.h"
+
+namespace swamp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLog = "data";
+constexpr int kMaxClaims = 100;
+constexpr int kMaxRenames = 5;
+constexpr std::uint64_t kMetadataLimit = 4ULL << 20;
+constexpr Duration kLockWait = std::chrono::minutes(1);
+// Longer names of digits are no versions: nobody has written so many.
+constexpr std::size_t kMaxVersionDigits = 15;
+
+// A folder's name as a version; 0 for what is none.
+std::uint64_t VersionOf(std::string_view name) {
+  if (name.empty() || name.size() > kMaxVersionDigits || name.front() == '0') return 0;
+  std::uint64_t version = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+  return error == std::errc() && end == name.data() + name.size() ? version : 0;
+}
+
+}  // namespace
+
+// The marker of a name is compared and moved, and versions are removed, by one process at a time. On a synced datastore what
+// is about to change is put on record first, under the same lock.
+class VersionStore::ChangeGuard {
+ public:
+  ChangeGuard(const VersionStore& store, const DataKey& key) : store_(store), mutex_(store.mutex_) {
+    if (store.cache_ != nullptr) {
+      guard_.emplace(store.cache_->Lock(store.context_));
+      return;
+    }
+    // Outside of data/, and never removed: a lock on a file that is gone guards nothing.
+    const fs::path path = store.root_ / ".datastore-locks" /
+                          fmt::format("data-{}.lock", Sha256Hex(key.owner.Folder()).substr(0, 2));
+    lock_ = store.files_.Lock(store.context_, path, kLockWait);
+    if (!lock_) {
+      throw UserError("data_busy", fmt::format("another process has held the lock {} for a minute", path.string()),
+                      "End that process, then run the command again.");
+    }
+  }
+
+  void RecordWrites(const std::vector<std::string>& paths) {
+    if (store_.cache_ != nullptr) store_.cache_->state().MarkDirty(paths, DirtyKind::kWrite);
+  }
+  void RecordRemoval(const std::string& path) {
+    if (store_.cache_ == nullptr) return;
+    Cache& cache = *store_.cache_;
+    const auto local = cache.Inspect(path, cache.state().FindBase(path));
+    cache.state().MarkDirty(path, DirtyKind::kRemove, local ? local->sha256 : "");
+  }
+
+ private:
+  const VersionStore& store_;
+  std::lock_guard<std::mutex> mutex_;
+  std::optional<Cache::Guard> guard_;
+  std::unique_ptr<FileLock> lock_;
+};
+
+// ---- writer ----
+
+VersionWriter::VersionWriter(VersionStore& store, DataKey key, DataMetadata metadata, bool hold_marker)
+    : store_(store), key_(std::move(key)), metadata_(std::move(metadata)), hold_marker_(hold_marker) {
+  raw_ = store_.files_.Create(final_path());
+}
+
+VersionWriter::~VersionWriter() {
+  try {
+    Discard();
+  } catch (const std::exception& error) {
+    store_.context_.log().Warn(kLog, error.what());
+  }
+}
+
+fs::path VersionWriter::final_path() const {
+  return store_.PathOf(key_.VersionFolder(metadata_.version)) / "raw";
+}
+
+void VersionWriter::Append(std::string_view bytes) {
+  raw_->Append(bytes);
+  hasher_.Update(bytes);
+  size_ += bytes.size();
+}
+
+fs::path VersionWriter::PathForChild() {
+  by_child_ = true;
+  return raw_->temporary_path();
+}
+
+void VersionWriter::Discard() {
+  if (!std::exchange(open_, false)) return;
+  raw_.reset();
+  store_.Discard(key_, metadata_.version);
+}
+
+DataRecord VersionWriter::Finish() {
+  if (by_child_) {
+    const fs::path path = raw_->temporary_path();
+    const auto file = store_.files_.Open(path);
+    if (!file) throw IoError("read", path.native(), ENOENT);
+    size_ = file->Info().size;
+    metadata_.checksum = DigestFile(*file, false).sha256;
+    // The child may have put another file there.
+    store_.files_.Sync(std::span(&path, 1));
+  } else {
+    metadata_.checksum = hasher_.FinishHex();
+  }
+  metadata_.size = size_;
+  raw_->Close(Durability::kSynced);
+  DataRecord record = store_.Finish(*this);
+  open_ = false;
+  return record;
+}
+
+// ---- store ----
+
+VersionStore::VersionStore(const Context& context, fs::path root, Cache* cache, fs::path change_log)
+    : context_(context), root_(std::move(root)), cache_(cache), change_log_(std::move(change_log)), files_(context.files()) {}
+
+std::unique_ptr<VersionStore> VersionStore::Open(const Context& context, const Repository& repo, Datastore& datastore) {
+  datastore.RequireFolder();
+  const fs::path root = datastore.FolderOf("data").parent_path();
+  // A datastore that doesn't hold data/ leaves it in the checkout.
+  const bool held = root == datastore.tier_root();
+  Cache* const cache = datastore.synced() && held ? &datastore.replica(context).cache() : nullptr;
+  return std::make_unique<VersionStore>(context, root, cache, repo.swamp_folder() / "data" / "_catalog.changes");
+}
+
+void VersionStore::Log(const DataKey& key) const {
+  if (change_log_.empty()) return;
+  files_.Append(change_log_, fmt::format("{}\t{}\t{}\n", key.owner.type, key.owner.model_id, key.name));
+}
+
+std::string VersionStore::RawMarker(const DataKey& key) const {
+  const fs::path path = PathOf(key.Marker());
+  const auto info = files_.Stat(path);
+  if (!info) return {};
+  // Old programs made it a link to the version's folder.
+  if (info->kind == FileKind::kLink) return files_.Resolve(path).filename().native();
+  if (info->kind != FileKind::kFile) return {};
+  return ReadFile(files_, path, kMetadataLimit).value_or("");
+}
+
+std::uint64_t VersionStore::HighestTaken(const DataKey& key) const {
+  std::uint64_t highest = MarkerVersion(RawMarker(key));
+  for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) highest = std::max(highest, VersionOf(entry.name));
+  if (cache_ != nullptr) highest = std::max(highest, cache_->HighestRemoved(key.Marker()));
+  return highest;
+}
+
+void VersionStore::RefuseLinks(const DataKey& key) const {
+  fs::path path = root_;
+  for (const std::string& part : Split(key.Folder(), '/')) {
+    path /= part;
+    const auto info = files_.Stat(path);
+    if (!info) return;
+    if (info->kind == FileKind::kFolder) continue;
+    throw UserError("path_escape", fmt::format("{} is no folder, so no data is written below it", path.string()),
+                    "Links aren't followed there. Move it away.");
+  }
+}
+
+std::uint64_t VersionStore::Claim(const DataKey& key, std::uint64_t above) {
+  RefuseLinks(key);
+  for (int attempt = 0; attempt < kMaxClaims; ++attempt) {
+    std::uint64_t version = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      version = std::max(above, HighestTaken(key)) + 1;
+    }
+    if (files_.CreateFolder(PathOf(key.VersionFolder(version)))) return version;
+  }
+  throw UserError("data_busy", fmt::format("no version number of {} could be had in {} tries", key.Folder(), kMaxClaims),
+                  "Other processes are writing the same data; run the command again.");
+}
+
+DataMetadata VersionStore::NextMetadata(const NewVersion& request) const {
+  const std::optional<DataRecord> latest = Latest(request.key);
+  if (latest) {
+    const OwnerDefinition& owner = latest->metadata.owner;
+    if (owner.owner_type != request.owner.owner_type || owner.owner_ref != request.owner.owner_ref) {
+      throw UserError("data_not_owner",
+                      fmt::format("the data {} belongs to {} {}, so {} can't write it", Printable(request.key.name, 80),
+                                  Printable(owner.owner_type, 40), Printable(owner.owner_ref, 60), request.what),
+                      "Write it under another name, or remove it with `swamp data delete`.");
+    }
+  }
+  DataMetadata metadata;
+  metadata.id = latest ? latest->metadata.id : context_.random().Uuid();
+  metadata.name = request.key.name;
+  metadata.version = 1;
+  metadata.content_type = request.content_type;
+  metadata.lifetime = request.lifetime;
+  metadata.versions_kept = request.versions_kept;
+  metadata.streaming = request.streaming;
+  metadata.tags = request.tags;
+  metadata.owner = request.owner;
+  metadata.created_at = FormatTime(context_.clock().Now());
+  return metadata;
+}
+
+std::unique_ptr<VersionWriter> VersionStore::Begin(NewVersion request) {
+  CheckDataName(request.key.name, request.what);
+  if (const auto why = WhyUnsafePath(request.key.Folder()); why || !IsUuid(request.key.owner.model_id)) {
+    throw UserError("path_escape", fmt::format("{} has no place for data: {}", Printable(request.key.owner.Folder(), 200),
+                                               why.value_or("the id is no UUID")));
+  }
+  DataMetadata metadata = NextMetadata(request);
+  (void)metadata.ToYaml();  // refused before anything is there
+  Log(request.key);
+  metadata.version = Claim(request.key, 0);
+  return std::unique_ptr<VersionWriter>(
+      new VersionWriter(*this, std::move(request.key), std::move(metadata), request.hold_marker));
+}
+
+DataRecord VersionStore::Write(NewVersion request, std::string_view bytes) {
+  const auto writer = Begin(std::move(request));
+  writer->Append(bytes);
+  return writer->Finish();
+}
+
+DataRecord VersionStore::WriteTombstone(const DataRecord& latest, const std::string& renamed_to, std::string_view content) {
+  NewVersion request{.key = latest.key,
+                     .content_type = latest.metadata.content_type,
+                     .lifetime = latest.metadata.lifetime,
+                     .versions_kept = latest.metadata.versions_kept,
+                     .streaming = latest.metadata.streaming,
+                     .tags = latest.metadata.tags,
+                     .owner = latest.metadata.owner};
+  if (!request.lifetime.writable()) request.lifetime = *Lifetime::Parse("workflow");
+  const auto writer = Begin(std::move(request));
+  writer->metadata_.deleted = true;
+  writer->metadata_.renamed_to = renamed_to;
+  writer->Append(content);
+  return writer->Finish();
+}
+
+// All is on disk under temporary names before the lock is taken; then only names change, in the order in which a reader may
+// see them.
+DataRecord VersionStore::Finish(VersionWriter& writer) {
+  const DataKey& key = writer.key();
+  DataRecord record{.key = key, .metadata = writer.metadata_, .paths = {}};
+  const std::uint64_t version = record.version();
+  const std::string folder = key.VersionFolder(version);
+  if (record.metadata.is_rename_marker()) {  // has neither, as other programs write it
+    record.metadata.size.reset();
+    record.metadata.checksum.clear();
+  }
+  const auto metadata = files_.Create(PathOf(folder + "/metadata.yaml"));
+  metadata->Append(record.metadata.ToYaml());
+  metadata->Close(Durability::kSynced);
+  const auto marker = files_.Create(PathOf(key.Marker()));
+  marker->Append(std::to_string(version));
+  marker->Close(Durability::kSynced);
+  record.paths = {folder + "/raw", folder + "/metadata.yaml"};
+  {
+    ChangeGuard guard(*this, key);
+    const bool advance = !writer.hold_marker_ && MarkerVersion(RawMarker(key)) < version;
+    if (advance) record.paths.push_back(key.Marker());
+    guard.RecordWrites(record.paths);
+    writer.raw_->Commit(Durability::kSynced);
+    metadata->Commit(Durability::kSynced);
+    if (advance) marker->Commit(Durability::kSynced);
+  }
+  if (version == 1) {
+    const fs::path parent = PathOf(key.owner.Folder());
+    files_.Sync(std::span(&parent, 1));
+  }
+  // Once more: whoever read the log in between has not seen the version.
+  Log(key);
+  return record;
+}
+
+void VersionStore::Publish(const DataRecord& record) {
+  Log(record.key);
+  {
+    ChangeGuard guard(*this, record.key);
+    if (MarkerVersion(RawMarker(record.key)) >= record.version()) return;
+    guard.RecordWrites({record.key.Marker()});
+    WriteFileAtomically(files_, PathOf(record.key.Marker()), std::to_string(record.version()));
+  }
+  Log(record.key);
+}
+
+void VersionStore::Discard(const DataKey& key, std::uint64_t version) {
+  const std::lock_guard lock(mutex_);
+  const fs::path folder = PathOf(key.VersionFolder(version));
+  if (files_.Stat(folder / "metadata.yaml")) return;  // it was finished after all
+  RemoveTree(files_, folder);
+  RemoveEmptyFolders(files_, folder.parent_path(), root_ / "data");
+}
+
+DataRecord VersionStore::RenumberAbove(const DataRecord& record, std::uint64_t above) {
+  const DataKey& key = record.key;
+  DataRecord moved = record;
+  Log(key);
+  moved.metadata.version = Claim(key, std::max(above, record.version()));
+  const std::string from = key.VersionFolder(record.version());
+  const std::string to = key.VersionFolder(moved.version());
+  moved.paths = {to + "/raw", to + "/metadata.yaml"};
+  {
+    ChangeGuard guard(*this, key);
+    const bool advance = MarkerVersion(RawMarker(key)) < moved.version() &&
+                         std::find(record.paths.begin(), record.paths.end(), key.Marker()) != record.paths.end();
+    if (advance) moved.paths.push_back(key.Marker());
+    guard.RecordWrites(moved.paths);
+    // Takes the place of the empty folder, in one step; readers go by the folder's number until the metadata follows.
+    files_.Rename(PathOf(from), PathOf(to));
+    if (cache_ != nullptr) {
+      cache_->Disown(from + "/raw");
+      cache_->Disown(from + "/metadata.yaml");
+    }
+    WriteFileAtomically(files_, PathOf(to + "/metadata.yaml"), moved.metadata.ToYaml());
+    if (advance) WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(moved.version()));
+  }
+  Log(key);
+  return moved;
+}
+
+std::uint64_t VersionStore::RemoveFile(const std::string& tier_path) {
+  const fs::path path = PathOf(tier_path);
+  const auto info = files_.Stat(path);
+  if (!info || !files_.Remove(path)) return 0;
+  return info->size;
+}
+
+// Needs the lock; the removal is on record.
+std::uint64_t VersionStore::RemoveFolder(const DataKey& key, std::uint64_t version) {
+  const std::string folder = key.VersionFolder(version);
+  // Without its metadata the version is gone, whatever else is still there.
+  std::uint64_t bytes = RemoveFile(folder + "/metadata.yaml");
+  bytes += RemoveFile(folder + "/raw");
+  RemoveTree(files_, PathOf(folder));
+  return bytes;
+}
+
+std::uint64_t VersionStore::Remove(const DataKey& key, std::span<const std::uint64_t> versions) {
+  RefuseLinks(key);
+  Log(key);
+  std::uint64_t bytes = 0;
+  {
+    ChangeGuard guard(*this, key);
+    std::vector<std::uint64_t> left = Versions(key);
+    std::erase_if(left, [&](std::uint64_t one) { return std::find(versions.begin(), versions.end(), one) != versions.end(); });
+    const std::uint64_t named = MarkerVersion(RawMarker(key));
+    if (left.empty()) {
+      if (cache_ != nullptr) cache_->RememberRemoved(key.Marker(), HighestTaken(key));
+      guard.RecordRemoval(key.Marker());
+      files_.Remove(PathOf(key.Marker()));
+    } else if (std::find(left.begin(), left.end(), named) == left.end()) {
+      if (cache_ != nullptr) cache_->RememberRemoved(key.Marker(), HighestTaken(key));
+      guard.RecordWrites({key.Marker()});
+      WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
+    }
+    for (const std::uint64_t version : versions) {
+      const std::string folder = key.VersionFolder(version);
+      if (!files_.Stat(PathOf(folder))) continue;
+      for (const std::string& file : ListFilesBelow(files_, PathOf(folder))) guard.RecordRemoval(folder + "/" + file);
+      bytes += RemoveFolder(key, version);
+    }
+    const fs::path name = PathOf(key.Folder());
+    files_.Sync(std::span(&name, 1));
+    RemoveEmptyFolders(files_, name, root_ / "data");
+  }
+  Log(key);
+  return bytes;
+}
+
+std::uint64_t VersionStore::RemoveName(const DataKey& key) {
+  std::vector<std::uint64_t> all;
+  for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
+    if (const std::uint64_t version = VersionOf(entry.name)) all.push_back(version);
+  }
+  return Remove(key, all);
+}
+
+std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
+  std::uint64_t bytes = 0;
+  const std::int64_t limit = std::chrono::nanoseconds(before.time_since_epoch()).count();
+  for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
+    if (VersionOf(entry.name) == 0 || entry.kind != FileKind::kFolder) continue;
+    const fs::path folder = PathOf(key.Folder()) / entry.name;
+    if (files_.Stat(folder / "metadata.yaml")) continue;
+    std::int64_t touched = 0;
+    std::uint64_t size = 0;
+    if (const auto info = files_.Stat(folder)) touched = info->mtime_ns;
+    for (const FolderEntry& file : files_.List(folder)) {
+      const auto info = files_.Stat(folder / file.name);
+      if (!info) continue;
+      touched = std::max(touched, info->mtime_ns);
+      size += info->size;
+    }
+    if (touched >= limit) continue;
+    Discard(key, VersionOf(entry.name));
+    bytes += size;
+  }
+  return bytes;
+}
+
+// ---- reading ----
+
+namespace {
+
+void FindOwners(Files& files, const fs::path& folder, const std::string& type, std::vector<DataOwner>& found) {
+  for (const FolderEntry& entry : files.List(folder)) {
+    if (entry.kind != FileKind::kFolder || entry.name.front() == '.') continue;
+    if (!type.empty() && IsUuid(entry.name)) {
+      found.push_back({type, entry.name});
+    } else {
+      FindOwners(files, folder / entry.name, type.empty() ? entry.name : type + "/" + entry.name, found);
+    }
+  }
+}
+
+}  // namespace
+
+// A type has any number of folders; the first that is called like a UUID is the model's.
+std::vector<DataOwner> VersionStore::Owners() const {
+  std::vector<DataOwner> owners;
+  FindOwners(files_, root_ / "data", {}, owners);
+  std::sort(owners.begin(), owners.end());
+  return owners;
+}
+
+std::vector<std::string> VersionStore::Names(const DataOwner& owner) const {
+  std::vector<std::string> names;
+  for (const FolderEntry& entry : files_.List(PathOf(owner.Folder()))) {
+    if (entry.kind != FileKind::kFolder || !IsReadableDataName(entry.name)) continue;
+    if (!Versions({owner, entry.name}).empty()) names.push_back(entry.name);
+  }
+  return names;
+}
+
+std::vector<std::uint64_t> VersionStore::Versions(const DataKey& key) const {
+  std::vector<std::uint64_t> versions;
+  const fs::path folder = PathOf(key.Folder());
+  for (const FolderEntry& entry : files_.List(folder)) {
+    const std::uint64_t version = VersionOf(entry.name);
+    if (version == 0 || entry.kind != FileKind::kFolder) continue;
+    const auto metadata = files_.Stat(folder / entry.name / "metadata.yaml");
+    if (metadata && metadata->kind == FileKind::kFile) versions.push_back(version);
+  }
+  std::sort(versions.begin(), versions.end());
+  return versions;
+}
+
+std::optional<std::uint64_t> VersionStore::LatestVersion(const DataKey& key) const {
+  const std::uint64_t named = MarkerVersion(RawMarker(key));
+  if (named != 0 && files_.Stat(PathOf(key.VersionFolder(named)) / "metadata.yaml")) return named;
+  const std::vector<std::uint64_t> versions = Versions(key);
+  if (versions.empty()) return std::nullopt;
+  return versions.back();
+}
+
+std::optional<DataRecord> VersionStore::Find(const DataKey& key, std::uint64_t version) const {
+  if (!IsReadableDataName(key.name)) return std::nullopt;
+  const std::string path = key.VersionFolder(version) + "/metadata.yaml";
+  const auto yaml = ReadFile(files_, PathOf(path), kMetadataLimit);
+  if (!yaml) return std::nullopt;
+  DataRecord record{.key = key, .metadata = DataMetadata::Parse(*yaml, path), .paths = {}};
+  record.metadata.version = version;  // where it stands decides
+  return record;
+}
+
+std::optional<DataRecord> VersionStore::Latest(const DataKey& key) const {
+  if (!IsReadableDataName(key.name)) return std::nullopt;
+  // The version may be collected between the two looks.
+  constexpr int kLooks = 3;
+  for (int look = 0; look < kLooks; ++look) {
+    const auto version = LatestVersion(key);
+    if (!version) return std::nullopt;
+    if (auto record = Find(key, *version)) return record;
+  }
+  return std::nullopt;
+}
+
+std::optional<DataRecord> VersionStore::Resolve(const DataKey& key) const {
+  DataKey at = key;
+  for (int hop = 0; hop <= kMaxRenames; ++hop) {
+    auto record = Latest(at);
+    if (!record || !record->metadata.deleted) return record;
+    if (!record->metadata.is_rename_marker()) return std::nullopt;
+    at.name = record->metadata.renamed_to;
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<InputFile> VersionStore::OpenContent(const DataRecord& record) const {
+  const fs::path path = PathOf(record.RawPath());
+  const auto info = files_.Stat(path);
+  if (info && info->kind != FileKind::kFile) {
+    throw UserError("path_escape", fmt::format("{} is no file, so it is not read", path.string()));
+  }
+  return files_.Open(path);
+}
+
+void VersionStore::ReadContent(const DataRecord& record, const std::function<void(std::string_view)>& take) const {
+  const auto file = OpenContent(record);
+  if (!file) {
+    throw UserError("data_not_found", fmt::format("the content of {} version {} is not here", record.key.name, record.version()),
+                    "It has been removed, or was not fetched: `swamp datastore sync`.");
+  }
+  Hasher hasher;
+  std::string buffer(256 << 10, '\0');
+  for (std::uint64_t offset = 0;;) {
+    const std::size_t count = file->ReadAt(offset, buffer);
+    const std::string_view piece(buffer.data(), count);
+    hasher.Update(piece);
+    take(piece);
+    offset += count;
+    if (count < buffer.size()) break;
+  }
+  if (!record.metadata.checksum.empty() && hasher.FinishHex() != record.metadata.checksum) {
+    throw UserError("data_corrupt",
+                    fmt::format("{} is not what its metadata.yaml says: the checksum differs", PathOf(record.RawPath()).string()),
+                    "It was changed by hand or damaged; older versions are listed by `swamp data versions`.");
+  }
+}
+
+std::string VersionStore::Content(const DataRecord& record, std::uint64_t limit) const {
+  std::string content;
+  ReadContent(record, [&](std::string_view piece) {
+    if (content.size() + piece.size() > limit) throw IoError("read", PathOf(record.RawPath()).native(), EFBIG);
+    content += piece;
+  });
+  return content;
+}
+
+}  // namespace swamp

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "repo/repository.h"
+#include "vault/provider.h"
+#include "vault/vault_config.h"
+
+namespace swamp {
+
+// The secret's value for whoever uses it. Throws secret_not_found with the command that puts it, and what the vault's
+// type throws.
+std::string ReadSecretValue(const Context& context, const Repository& repo, const VaultConfig& vault,
+                            VaultProvider& provider, const std::string& key);
+
+UserError SecretNotFound(const VaultConfig& vault, const std::string& key);
+
+}  // namespace swamp
