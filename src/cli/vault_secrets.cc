@@ -168,13 +168,16 @@ void AddPut(CLI::App& group, Session& session) {
   command->alias("write-secret");
   AddSecret(*command, options->secret);
   options->value_given =
-      command->add_option("value", options->value, "The value; seen by others as an argument, so better left out (-: standard input)");
+      command->add_option("value", options->value,
+                          "The value; seen by others as an argument, so better left out (-: standard input)");
   AddConfirmation(*command, options->confirmation);
   command->add_option("--label", options->labels, "name=value, kept beside the secret (repeatable)")
       ->type_name("<label>")
       ->allow_extra_args(false);
   command->add_flag("--allow-empty", options->allow_empty, "Take empty standard input for an empty secret");
-  command->add_option("--refresh-from", options->refresh_from, "A shell command that prints a new value; it is run when the secret is used and older than --refresh-ttl")
+  command
+      ->add_option("--refresh-from", options->refresh_from,
+                   "A shell command that prints a new value; run when the secret is used and older than --refresh-ttl")
       ->type_name("<command>");
   command->add_option("--refresh-ttl", options->refresh_ttl, "How long a value serves: seconds, or such as 50m, 12h, 7d")
       ->type_name("<duration>");
