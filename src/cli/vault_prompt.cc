@@ -41,7 +41,9 @@ std::string AskForSecret(Session& session, const std::string& question) {
   std::string line;
   {
     const NoEcho no_echo;
-    if (!no_echo.works()) throw UserError("usage", "the terminal cannot hide what is typed", "Give the value on standard input.");
+    if (!no_echo.works()) {
+      throw UserError("usage", "the terminal cannot hide what is typed", "Give the value on standard input.");
+    }
     while (!line.ends_with('\n')) {
       pollfd ready{STDIN_FILENO, POLLIN, 0};
       if (::poll(&ready, 1, kLookForInterrupt) <= 0) {

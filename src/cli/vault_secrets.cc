@@ -59,15 +59,38 @@ struct PutOptions {
   Confirmation confirmation;
   std::vector<std::string> labels;
   bool allow_empty = false;
+  std::optional<std::string> refresh_from;
+  std::optional<std::string> refresh_ttl;
+  bool clear_refresh = false;
 };
+
+std::optional<RefreshHook> HookOf(const PutOptions& options) {
+  if (options.refresh_from.has_value() != options.refresh_ttl.has_value()) {
+    throw UserError("usage", "--refresh-from and --refresh-ttl need each other");
+  }
+  if (options.clear_refresh && options.refresh_from) {
+    throw UserError("usage", "--clear-refresh goes with neither --refresh-from nor --refresh-ttl");
+  }
+  if (!options.refresh_from) return std::nullopt;
+  const std::string& text = *options.refresh_ttl;
+  const bool seconds = !text.empty() && text.size() < 12 && text.find_first_not_of("0123456789") == std::string::npos;
+  const auto ttl = ParseDuration(seconds ? text + "s" : text);
+  if (!ttl) {
+    throw UserError("usage", fmt::format("--refresh-ttl \"{}\" is no time", Printable(text, 40)),
+                    "Give seconds, or a number with s, m, h, d, w, mo or y.");
+  }
+  return RefreshHook{.command = *options.refresh_from, .ttl = *ttl, .last = std::nullopt};
+}
 
 void WarnOfArgument(Session& session) {
   session.context().log().Warn("vault", "other users of this machine can see the value in the list of processes, and it "
                                         "may stay in the shell's history; give it on standard input or at the prompt");
 }
 
-std::string InputValue(Session& session, const PutOptions& options) {
+// Nothing: there is none, and the refresh hook is to give it.
+std::optional<std::string> InputValue(Session& session, const PutOptions& options, bool has_hook) {
   auto input = session.PipedInput();
+  if (has_hook && (!input || (input->empty() && !options.allow_empty))) return std::nullopt;
   if (!input) return AskForSecret(session, fmt::format("Value of {}: ", options.secret.key));
   if (input->empty() && !options.allow_empty) {
     throw UserError("validation_failed", "standard input holds no value, and nothing was stored",
@@ -98,6 +121,8 @@ void RunPut(Session& session, PutOptions options) {
   Json labels = Json::object();
   for (const auto& [name, label] : ParseLabels(options.labels)) labels[name] = label;
 
+  const std::optional<RefreshHook> hook = HookOf(options);
+
   Secrets secrets = SecretsOf(session);
   const Secrets::Listing listing = secrets.ListForChange(options.secret.vault, options.secret.key);
   bool overwrite = options.confirmation.given();
@@ -114,15 +139,18 @@ void RunPut(Session& session, PutOptions options) {
   }
   if (has_value) {
     WarnOfArgument(session);
-  } else {
-    value = WipedString(InputValue(session, options));
+  } else if (auto input = InputValue(session, options, hook.has_value())) {
+    value = WipedString(std::move(*input));
+    has_value = true;
   }
   const Secrets::Change done = secrets.Put({.vault = options.secret.vault,
                                             .key = options.secret.key,
-                                            .value = value.text(),
+                                            .value = has_value ? std::optional(value.text()) : std::nullopt,
                                             .labels = labels,
                                             .overwrite = overwrite,
                                             .force = options.confirmation.force,
+                                            .refresh = hook,
+                                            .clear_refresh = options.clear_refresh,
                                             .caller_context = "cli:vault-put"});
   Json json = Describe(done.vault, options.secret.key);
   json["overwritten"] = done.existed;
@@ -140,12 +168,20 @@ void AddPut(CLI::App& group, Session& session) {
   command->alias("write-secret");
   AddSecret(*command, options->secret);
   options->value_given =
-      command->add_option("value", options->value, "The value; seen by others as an argument, so better left out (-: standard input)");
+      command->add_option("value", options->value,
+                          "The value; seen by others as an argument, so better left out (-: standard input)");
   AddConfirmation(*command, options->confirmation);
   command->add_option("--label", options->labels, "name=value, kept beside the secret (repeatable)")
       ->type_name("<label>")
       ->allow_extra_args(false);
   command->add_flag("--allow-empty", options->allow_empty, "Take empty standard input for an empty secret");
+  command
+      ->add_option("--refresh-from", options->refresh_from,
+                   "A shell command that prints a new value; run when the secret is used and older than --refresh-ttl")
+      ->type_name("<command>");
+  command->add_option("--refresh-ttl", options->refresh_ttl, "How long a value serves: seconds, or such as 50m, 12h, 7d")
+      ->type_name("<duration>");
+  command->add_flag("--clear-refresh", options->clear_refresh, "Refresh the secret no more");
   command->callback([&session, options] { RunPut(session, *options); });
 }
 

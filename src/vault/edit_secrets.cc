@@ -35,6 +35,20 @@ void Require(const VaultConfig& vault, const VaultProvider& provider, VaultAbili
   throw UserError("vault_unsupported", fmt::format("the vault {} ({}) does not support {}", vault.name, vault.type, what));
 }
 
+void SetHook(const Context& context, VaultProvider* provider, const VaultConfig& vault,
+             const Secrets::PutRequest& request, std::optional<Time> refreshed) {
+  if (!request.refresh && !request.clear_refresh) return;
+  if (!provider->Supports(VaultAbility::kRefreshHooks)) {
+    context.log().Warn(kLog, fmt::format("the secret is stored, but the vault {} ({}) does not support refresh hooks",
+                                         vault.name, vault.type));
+    return;
+  }
+  if (request.clear_refresh) return provider->DeleteNote(Note::kRefreshHook, request.key);
+  RefreshHook hook = *request.refresh;
+  hook.last = refreshed;
+  provider->PutNote(Note::kRefreshHook, request.key, hook.ToJson());
+}
+
 std::size_t CountCharacters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
@@ -93,6 +107,11 @@ Secrets::Listing Secrets::ListForChange(const std::string& vault, const std::str
 
 Secrets::Change Secrets::Put(const PutRequest& request) {
   CheckSecretKey(request.key);
+  WipedString value(request.value.value_or(""));
+  if (!request.value) {
+    const Listing listing = ListForChange(request.vault, request.key);
+    value = WipedString(RunRefreshCommand(context_, repo_, listing.vault.name, request.key, request.refresh->command));
+  }
   const Opened opened = OpenForChange(request.vault);
   const VaultConfig& vault = opened.vault();
   Require(vault, *opened.provider, VaultAbility::kPut, "putting secrets");
@@ -101,8 +120,9 @@ Secrets::Change Secrets::Put(const PutRequest& request) {
     throw UserError("already_exists", fmt::format("the vault {} has a secret {} already", vault.name, request.key),
                     "To overwrite it, give --yes (-y).");
   }
-  opened.provider->Put(request.key, request.value, {.labels = request.labels, .force = request.force});
+  opened.provider->Put(request.key, value.text(), {.labels = request.labels, .force = request.force});
   change.at = context_.clock().Now();
+  SetHook(context_, opened.provider.get(), vault, request, !request.value ? std::optional(change.at) : std::nullopt);
   Record(VaultAction::kPut, vault, request.key, request.caller_context);
   return change;
 }

@@ -7,6 +7,7 @@
 
 #include "vault/audit_trail.h"
 #include "vault/open_vault.h"
+#include "vault/refresh.h"
 #include "vault/vault_config.h"
 
 namespace swamp {
@@ -34,10 +35,12 @@ class Secrets {
   struct PutRequest {
     std::string vault;
     std::string key;
-    std::string value;
+    std::optional<std::string> value;  // nothing: what the refresh hook's command prints
     Json labels = Json::object();
     bool overwrite = false;
     bool force = false;  // overwrite, even where the vault's key does not fit what is there
+    std::optional<RefreshHook> refresh;  // set; where the vault keeps none, a warning
+    bool clear_refresh = false;
     std::string caller_context;
   };
   struct Change {

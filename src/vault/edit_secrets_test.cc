@@ -105,6 +105,42 @@ TEST_F(SecretsTest, VA07_OneBadConfigurationStopsNoOther) {
   EXPECT_EQ(ErrorOf([&] { secrets.Read("bad", "k", "t"); }).code(), "yaml_invalid");
 }
 
+// ---- refresh hooks ----
+
+TEST_F(SecretsTest, ASecretThatIsDueIsRefreshedWhenItIsUsed) {
+  vaults.Write("source", "first \n\n");
+  const RefreshHook hook{.command = "cat source && echo x >> runs", .ttl = std::chrono::minutes(90), .last = {}};
+  secrets.Put({.vault = "v", .key = "k", .value = std::nullopt, .refresh = hook, .caller_context = "t"});
+  EXPECT_EQ(secrets.Read("v", "k", "t").value, "first") << "the command gives the first value";
+  vaults.Write("source", "second");
+  EXPECT_EQ(secrets.Read("v", "k", "t").value, "first");
+  EXPECT_EQ(secrets.Inspect("v", "k", "t").refresh_hook.at("ttl"), "1h30m");
+  vaults.world.clock.Advance(std::chrono::minutes(90));
+  secrets.Inspect("v", "k", "t");
+  EXPECT_EQ(vaults.Read("runs"), "x\n") << "inspect refreshes nothing";
+  EXPECT_EQ(secrets.Read("v", "k", "t").value, "second");
+  EXPECT_EQ(secrets.Read("v", "k", "t").value, "second");
+  EXPECT_EQ(vaults.Read("runs"), "x\nx\n");
+  EXPECT_EQ(secrets.Inspect("v", "k", "t").refresh_hook.at("lastRefreshedAt"), FormatTime(vaults.world.clock.Now()));
+  secrets.Put({.vault = "v", .key = "k", .value = "third", .overwrite = true, .clear_refresh = true, .caller_context = ""});
+  EXPECT_TRUE(secrets.Inspect("v", "k", "t").refresh_hook.is_null());
+}
+
+TEST_F(SecretsTest, ARefreshThatFailsLeavesTheOldValue) {
+  for (const char* command : {"echo n3w; exit 1", "true", "printf '\\377'", "echo n3w >&2; false"}) {
+    const RefreshHook hook{.command = command, .ttl = std::chrono::minutes(1), .last = {}};
+    secrets.Put({.vault = "v", .key = "k", .value = "old", .overwrite = true, .refresh = hook, .caller_context = "t"});
+    EXPECT_EQ(secrets.Read("v", "k", "t").value, "old");
+    EXPECT_THAT(vaults.log.warnings().back(), HasSubstr("its old value is used"));
+    EXPECT_THAT(vaults.log.warnings().back(), ::testing::Not(HasSubstr("n3w")));
+  }
+  const RefreshHook hook{.command = "false", .ttl = std::chrono::minutes(1), .last = {}};
+  EXPECT_EQ(ErrorOf([&] {
+              secrets.Put({.vault = "v", .key = "new", .value = std::nullopt, .refresh = hook, .caller_context = "t"});
+            }).code(),
+            "vault_command_failed");
+}
+
 TEST(ValueOfInput, VA08_DropsTheLineEndOfASingleLineOnly) {
   const auto value = [](const std::string& input) { return ValueOfInput(input, "x"); };
   EXPECT_EQ(value("x\n"), "x");

@@ -8,8 +8,9 @@
 
 namespace swamp {
 
-// The secret's value for whoever uses it. Throws secret_not_found with the command that puts it, and what the vault's
-// type throws.
+// The secret's value for whoever uses it. One with a refresh hook that is due is renewed first, by one process at a time;
+// where that fails, a warning, and the old value. Throws secret_not_found with the command that puts it, and what the
+// vault's type throws.
 std::string ReadSecretValue(const Context& context, const Repository& repo, const VaultConfig& vault,
                             VaultProvider& provider, const std::string& key);
 
