@@ -83,6 +83,8 @@ void DeleteOne(Session& session, const DeleteOptions& options) {
   const DataKey key{model.owner, options.target.name};
   const std::string what = version ? fmt::format("version {} of {}", *version, Printable(key.name, 80))
                                    : fmt::format("all versions of {}", Printable(key.name, 80));
+  // Nobody is asked about what isn't there.
+  if (!options.confirmation.given()) RequireData(*tools.store, key, version);
   if (!session.Confirm(fmt::format("Delete {} ({})?", what, model.name), options.confirmation.given())) {
     session.Print(kNothingDone);
     return;
@@ -115,7 +117,7 @@ void DeleteMany(Session& session, const DeleteOptions& options) {
   std::size_t deleted = 0;
   Json failed = Json::array();
   if (!options.dry_run && !names.empty()) {
-    session.output().PrintNote(Join(names, "\n") + "\n");
+    if (!options.confirmation.given()) session.output().PrintNote(Join(names, "\n") + "\n");
     if (!session.Confirm(fmt::format("Delete {} of {}?", Count(names.size(), "name"), model.name), options.confirmation.given())) {
       session.Print(kNothingDone);
       return;
@@ -204,8 +206,8 @@ std::string CollectedText(const CollectReport& report, bool dry_run) {
     }
     text += table.Render();
   }
-  return text + fmt::format("{} {} ({} of expired names), {}\n", dry_run ? "Would remove" : "Removed",
-                            Count(report.versions_deleted, "version"), Count(report.expired.size(), "name"), DescribeSize(report.bytes));
+  return text + fmt::format("{} {}, {}\n", dry_run ? "Would remove" : "Removed", Count(report.versions_deleted, "version"),
+                            DescribeSize(report.bytes));
 }
 
 void RunGc(Session& session, const CleanOptions& options) {

@@ -267,7 +267,7 @@ void RunQuery(Session& session, const QueryOptions& options) {
   std::string text;
   if (!found.results.empty()) text = query.select ? ProjectionText(found.results) : RecordTable(found.results);
   if (!query.select) text += Count(found.results.size(), "result") + (found.limited ? ", and there are more\n" : "\n");
-  if (found.skipped_errors > 0) {
+  if (found.skipped_errors > 0 && !session.options.json) {  // JSON has it in the document
     session.output().Warn("data·query", fmt::format("{} skipped, because the predicate failed on them: {}",
                                                     Count(found.skipped_errors, "record"), found.first_error));
   }
