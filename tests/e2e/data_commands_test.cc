@@ -127,7 +127,8 @@ TEST_F(Data, SearchesByEveryFilter) {
   const auto names = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"data", "search"});
     std::vector<std::string> found;
-    for (const Json& one : checkout.Do(arguments)["results"]) found.push_back(one["name"]);
+    const Json answer = checkout.Do(arguments);
+    for (const Json& one : answer["results"]) found.push_back(one["name"]);
     std::sort(found.begin(), found.end());
     return found;
   };
