@@ -183,7 +183,7 @@ const std::vector<CommandGroup>& CommandGroups() {
       {"init", AddInitCommand},         {"repo", AddRepoCommands},   {"model", AddModelCommands},
       {"vault", AddVaultCommands},      {"extension", AddExtensionCommands},
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
-      {"completions", AddCompletionsCommands}, {"cel", AddCelCommands},
+      {"completions", AddCompletionsCommands}, {"cel", AddCelCommands}, {"data", AddDataCommands},
   };
   return kGroups;
 }

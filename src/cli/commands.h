@@ -9,6 +9,7 @@ class Session;
 // One function a top-level word, each in the file of that name.
 void AddCelCommands(CLI::App& root, Session& session);
 void AddCompletionsCommands(CLI::App& root, Session& session);
+void AddDataCommands(CLI::App& root, Session& session);
 void AddDatastoreCommands(CLI::App& root, Session& session);
 void AddExtensionCommands(CLI::App& root, Session& session);
 void AddHelpCommand(CLI::App& root, Session& session);

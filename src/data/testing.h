@@ -28,7 +28,7 @@ template <typename WorldType = TestWorld>
 struct DataFolder {
   WorldType world;
   TemporaryFolder folder;
-  VersionStore store{world.context, folder.path(), nullptr, folder.path() / "data" / "_catalog.changes"};
+  VersionStore store{world.context, folder.path(), nullptr, folder.path() / "data" / "_catalog.db-changes"};
 
   DataRecord Write(const std::string& name, std::string_view bytes) { return store.Write(TestVersion(TestKey(name)), bytes); }
   std::optional<std::string> Read(const std::string& tier_path) {

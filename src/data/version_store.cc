@@ -138,7 +138,7 @@ std::unique_ptr<VersionStore> VersionStore::Open(const Context& context, const R
   // A datastore that doesn't hold data/ leaves it in the checkout.
   const bool held = root == datastore.tier_root();
   Cache* const cache = datastore.synced() && held ? &datastore.replica(context).cache() : nullptr;
-  return std::make_unique<VersionStore>(context, root, cache, repo.swamp_folder() / "data" / "_catalog.changes");
+  return std::make_unique<VersionStore>(context, root, cache, repo.swamp_folder() / "data" / "_catalog.db-changes");
 }
 
 void VersionStore::Log(const DataKey& key) const {

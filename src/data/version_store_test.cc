@@ -339,6 +339,37 @@ TEST_F(SyncedVersions, RemovalsTravelToo) {
   EXPECT_EQ(theirs.Content(*theirs.Latest(key)), "c");
 }
 
+TEST_F(SyncedVersions, ANumberIsNotUsedAgainByACheckoutThatNeverSawIt) {
+  for (int i = 0; i < 3; ++i) ours.Write(TestVersion(key), "a");
+  both.a->Push();
+  ours.RemoveName(key);
+  both.a->Push();
+  both.c->Pull();
+  const DataRecord first = theirs.Write(TestVersion(key), "new");
+  EXPECT_EQ(first.version(), 1u);
+  const PushReport report = both.c->Push();
+  ASSERT_EQ(report.conflicts.size(), 1u);
+  EXPECT_EQ(report.conflicts[0].path, key.Marker());
+  EXPECT_EQ(report.conflicts[0].kind, PushConflict::Kind::kImmutable);
+  EXPECT_EQ(theirs.RenumberAbove(first, first.version()).version(), 4u);
+  EXPECT_THAT(both.c->Push().conflicts, IsEmpty());
+  both.a->Pull();
+  EXPECT_THAT(ours.Versions(key), ElementsAre(4u));
+  EXPECT_EQ(ours.Content(*ours.Latest(key)), "new");
+}
+
+TEST_F(SyncedVersions, AStaleCheckoutCountsOnAboveWhatAPeerRemoved) {
+  for (int i = 0; i < 2; ++i) ours.Write(TestVersion(key), "a");
+  both.a->Push();
+  both.c->Pull();
+  theirs.Write(TestVersion(key), "b");
+  theirs.RemoveName(key);
+  both.c->Push();
+  both.a->Pull();
+  EXPECT_FALSE(ours.Latest(key));
+  EXPECT_EQ(ours.Write(TestVersion(key), "c").version(), 4u);
+}
+
 TEST_F(SyncedVersions, WhoeverLosesTheRaceForANumberTakesTheNext) {
   const DataRecord mine = ours.Write(TestVersion(key), "mine");
   const DataRecord other = theirs.Write(TestVersion(key), "other");

@@ -38,6 +38,7 @@ struct Item {
 struct Fetched {
   bool done = false;
   bool gone = false;
+  std::uint64_t highest_version = 0;  // that a marker's tombstone keeps
   ETag etag;  // of the object, or of the tombstone; empty: nothing is there
   std::uint64_t size = 0;
   std::string sha256;
@@ -314,6 +315,7 @@ class Puller {
     }
     fetched.etag = result.state.info.etag;
     if (sink.bytes() != nullptr && IsTombstone(*sink.bytes())) {
+      fetched.highest_version = HighestVersionOf(*sink.bytes());
       fetched.done = fetched.gone = true;
       fetched.index_is_wrong = item.entry.has_value();
       return;
@@ -447,6 +449,10 @@ class Puller {
 
   bool ApplyRemoval(const Item& item, const Fetched& fetched, bool exists, bool clean,
                     StateDb::Settlement& settlement, std::set<std::filesystem::path>& folders) {
+    if (ClassOf(item.path) == PathClass::kMarker) {
+      const auto here = ReadFile(cache_.files(), cache_.PathOf(item.path), 1 << 20);
+      cache_.RememberRemoved(item.path, std::max(fetched.highest_version, MarkerVersion(here.value_or(""))));
+    }
     if (exists && !clean) {
       if (!reconciling_) {
         report_.kept_local.push_back(item.path);

@@ -34,6 +34,7 @@ struct Candidate {
   DirtyKind kind = DirtyKind::kWrite;
   std::optional<DirtyRow> row;  // nothing: found by a walk, and not recorded yet
   std::optional<Base> base;
+  std::uint64_t highest_version = 0;  // of a `latest` marker that is removed: what its name ever had
 };
 
 // The order of the phases: a reader that follows the index or a marker never meets a missing file.
@@ -96,6 +97,7 @@ std::vector<Candidate> FindRecorded(const Context& context, Replica& replica, co
     if (!replica.Holds(row.path) || !IsWanted(request, row.path)) continue;
     Candidate candidate{.path = row.path, .kind = row.kind};
     candidate.base = cache.state().FindBase(row.path);
+    if (ClassOf(row.path) == PathClass::kMarker) candidate.highest_version = cache.HighestRemoved(row.path);
     candidate.row = std::move(row);
     candidates.push_back(std::move(candidate));
   }
@@ -274,7 +276,8 @@ class Pusher {
     if (candidate.kind == DirtyKind::kWrite) {
       outcome = UploadFile(context, replica_, candidate.path, candidate.base);
     } else if (candidate.kind == DirtyKind::kRemove) {
-      outcome = RemoveObject(context, replica_, candidate.path, candidate.base, candidate.row->removed);
+      outcome = RemoveObject(context, replica_, candidate.path, candidate.base, candidate.row->removed,
+                             candidate.highest_version);
     }
     if (outcome.kind != UploadOutcome::Kind::kNothing || !candidate.row) return outcome;
     // Nothing to change, but an earlier push may have ended between its upload and the index.
@@ -328,6 +331,7 @@ class Pusher {
                                      .peer_time = TimeOf(outcome)});
         return;
       case Kind::kRefused:
+        RememberNumber(outcome);
         report_.conflicts.push_back({.kind = PushConflict::Kind::kImmutable,
                                      .path = candidate.path,
                                      .local_copy = cache_.PathOf(candidate.path),
@@ -339,6 +343,13 @@ class Pusher {
 
   static std::optional<Time> TimeOf(const UploadOutcome& outcome) {
     return outcome.modified == Time{} ? std::nullopt : std::optional(outcome.modified);
+  }
+
+  // So that the next number of the name is a new one.
+  void RememberNumber(const UploadOutcome& outcome) {
+    if (outcome.highest_version == 0) return;
+    const Cache::Guard guard = cache_.Lock(context_);
+    cache_.RememberRemoved(outcome.path, outcome.highest_version);
   }
 
   // A command died between the record of its removal and the removal itself, and the file is still here.

@@ -16,4 +16,10 @@ bool IsTombstone(std::string_view body) {
   return TryParseJson(body).has_value();
 }
 
+std::uint64_t HighestVersionOf(std::string_view tombstone) {
+  const auto json = IsTombstone(tombstone) ? TryParseJson(tombstone) : std::nullopt;
+  const std::int64_t highest = json ? IntegerMember(*json, "highest").value_or(0) : 0;
+  return highest > 0 ? static_cast<std::uint64_t>(highest) : 0;
+}
+
 }  // namespace swamp

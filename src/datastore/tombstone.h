@@ -13,6 +13,8 @@ inline constexpr std::string_view kTombstone = "{\"swamp\":\"tombstone\",\"versi
 
 std::string MarkerTombstone(std::uint64_t highest_version);
 bool IsTombstone(std::string_view body);
+// The number that a marker's tombstone keeps; 0 for others.
+std::uint64_t HighestVersionOf(std::string_view tombstone);
 // No tombstone is longer, so a longer object needs no look at its body.
 inline constexpr std::uint64_t kMaxTombstoneSize = 96;
 

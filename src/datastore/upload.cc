@@ -148,6 +148,12 @@ class Upload {
       Finish(Kind::kConverged, theirs.etag, body.size(), theirs.sha256, theirs.state.info.last_modified);
       return std::nullopt;
     }
+    // The name was removed after it had reached that number, which this checkout didn't know.
+    if (class_ == PathClass::kMarker && theirs.gone && HighestVersionOf(theirs.bytes) >= MarkerVersion(BytesOf(body))) {
+      outcome_.kind = Kind::kRefused;
+      outcome_.highest_version = HighestVersionOf(theirs.bytes);
+      return std::nullopt;
+    }
     // What is there is not ours, but it is what our change was made on: a peer wrote the same bytes again,
     // or, for a new path, there is only the mark of one that was removed.
     const bool made_on_theirs = theirs.gone ? !base_ || base_->gone() : base_ && base_->sha256 == theirs.sha256;
@@ -298,7 +304,7 @@ UploadOutcome UploadFile(const Context& context, Replica& replica, const std::st
 }
 
 UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::string& path,
-                           const std::optional<Base>& base, const std::string& removed) {
+                           const std::optional<Base>& base, const std::string& removed, std::uint64_t highest_version) {
   UploadOutcome outcome;
   outcome.path = path;
   if (base) outcome.seen = base->entry;
@@ -321,11 +327,14 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
     version = removed;
   }
   // Immutable paths are written once, so their version can't have changed since it was seen.
-  const bool leave_tombstone = store.capabilities().needs_tombstones() && ClassOf(path) != PathClass::kImmutable &&
-                               !RuleOff(Rule::kTombstones);
+  const bool keep_number = ClassOf(path) == PathClass::kMarker && highest_version > 0;
+  const bool leave_tombstone =
+      keep_number || (store.capabilities().needs_tombstones() && ClassOf(path) != PathClass::kImmutable &&
+                      !RuleOff(Rule::kTombstones));
+  const std::string tombstone = keep_number ? MarkerTombstone(highest_version) : std::string(kTombstone);
   for (int attempt = 1; attempt <= kMaxSwapAttempts; ++attempt) {
     if (leave_tombstone) {
-      const PutResult result = store.Put(context, path, Body::FromBytes(std::string(kTombstone)),
+      const PutResult result = store.Put(context, path, Body::FromBytes(tombstone),
                                          Condition::Matches(expected), {.writer = replica.options().writer});
       if (result.stored()) {
         outcome.kind = Kind::kRemoved;

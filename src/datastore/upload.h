@@ -16,7 +16,7 @@ struct UploadOutcome {
     kTookTheirs,   // the bucket's version came here, by the path's rule
     kConflict,     // a peer's version stays in the bucket and comes here; ours is kept aside
     kPeerStays,    // our removal met a peer's newer version, which stays and comes here
-    kRefused,      // an immutable path with two contents: nothing was changed on either side
+    kRefused,      // an immutable path with two contents, or a number that was used before: nothing was changed on either side
     kNothing,      // nothing to do: the file is gone, or already is the base
     kLooked,       // nothing to do but to let the index know what is there, whoever put it there
   };
@@ -31,6 +31,7 @@ struct UploadOutcome {
   std::string theirs;           // kConflict, kPeerStays, kTookTheirs: the bucket's bytes
   bool theirs_is_gone = false;  // kConflict: the peer removed the path; kLooked: nothing is there
   std::string peer;             // who wrote theirs, when the store knows
+  std::uint64_t highest_version = 0;  // kRefused: of a data marker, the number that its name has had already
 };
 
 // Makes the bucket have the file at `path`, or have it no more, by one conditional request and, when
@@ -39,9 +40,10 @@ struct UploadOutcome {
 UploadOutcome UploadFile(const Context& context, Replica& replica, const std::string& path,
                          const std::optional<Base>& base);
 // `removed`: SHA-256 of the file that was removed. Without a base it tells whether an upload that nobody heard the end of
-// has put that very file there.
+// has put that very file there. `highest_version`: of a data marker; its tombstone keeps the number, on every store.
 UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::string& path,
-                           const std::optional<Base>& base, const std::string& removed = {});
+                           const std::optional<Base>& base, const std::string& removed = {},
+                           std::uint64_t highest_version = 0);
 // What is at the path now.
 UploadOutcome LookAtObject(const Context& context, Replica& replica, const std::string& path,
                            const std::optional<Base>& base);

@@ -1,0 +1,175 @@
+#include "data/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+namespace swamp {
+namespace {
+
+constexpr std::string_view kLog = "data·gc";
+constexpr Duration kUnfinishedFor = std::chrono::hours(24);
+constexpr Duration kRenameMarkersFor = std::chrono::hours(24 * 30);
+
+std::uint64_t SizeOf(const VersionStore& store, const DataKey& key, const std::vector<std::uint64_t>& versions) {
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t version : versions) {
+    for (const char* file : {"/raw", "/metadata.yaml"}) {
+      const auto info = store.context().files().Stat(store.PathOf(key.VersionFolder(version) + file));
+      if (info) bytes += info->size;
+    }
+  }
+  return bytes;
+}
+
+class Collector {
+ public:
+  Collector(VersionStore& store, const CollectRequest& request)
+      : store_(store), request_(request), context_(store.context()), now_(context_.clock().Now()) {}
+
+  CollectReport Run() {
+    for (const DataOwner& owner : request_.only ? std::vector<DataOwner>{*request_.only} : store_.Owners()) {
+      for (const std::string& name : store_.Names(owner)) {
+        context_.Check();
+        CollectName({owner, name});
+      }
+      if (!request_.dry_run) RemoveUnfinished(owner);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void CollectName(const DataKey& key) {
+    try {
+      const auto latest = store_.Latest(key);
+      if (!latest) return;
+      const std::vector<std::uint64_t> versions = store_.Versions(key);
+      if (const auto reason = WhyExpired(*latest)) {
+        report_.expired.push_back({key, *reason, versions.size()});
+        Drop(key, versions, true);
+        return;
+      }
+      const std::vector<std::uint64_t> surplus = Surplus(key, versions, latest->metadata.versions_kept);
+      if (!surplus.empty()) Drop(key, surplus, false);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const DeadlineExceeded&) {
+      throw;
+    } catch (const UserError& error) {
+      // What can't be read isn't collected, and doesn't keep the rest from it.
+      context_.log().Warn(kLog, fmt::format("{} was left alone: {}", key.Folder(), error.message()));
+    }
+  }
+
+  bool OlderThan(const std::string& created_at, Duration age) const {
+    const auto created = ParseTime(created_at);
+    return created && now_ - *created > age;
+  }
+
+  std::optional<std::string> WhyExpired(const DataRecord& latest) const {
+    const DataMetadata& metadata = latest.metadata;
+    if (metadata.is_rename_marker()) {
+      if (OlderThan(metadata.created_at, kRenameMarkersFor)) return "duration-expired";
+      return std::nullopt;
+    }
+    if (metadata.deleted) return std::nullopt;
+    if (const auto& duration = metadata.lifetime.duration()) {
+      if (OlderThan(metadata.created_at, *duration)) return "duration-expired";
+      return std::nullopt;
+    }
+    const OwnerDefinition& owner = metadata.owner;
+    if (!metadata.lifetime.ends_with_run() || owner.workflow_id.empty() || owner.workflow_run_id.empty()) return std::nullopt;
+    if (!request_.run_exists || request_.run_exists(owner.workflow_id, owner.workflow_run_id).value_or(true)) return std::nullopt;
+    return metadata.lifetime.text() == "job" ? "job-deleted" : "workflow-deleted";
+  }
+
+  std::vector<std::uint64_t> Surplus(const DataKey& key, const std::vector<std::uint64_t>& versions, const VersionsKept& kept) const {
+    std::vector<std::uint64_t> surplus;
+    if (versions.size() < 2) return surplus;
+    if (const auto& count = kept.count()) {
+      const auto keep = static_cast<std::uint64_t>(*count);
+      if (versions.size() > keep) surplus.assign(versions.begin(), versions.end() - static_cast<std::ptrdiff_t>(keep));
+    } else if (kept.age()) {
+      for (std::size_t i = 0; i + 1 < versions.size(); ++i) {
+        const auto record = store_.Find(key, versions[i]);
+        if (record && OlderThan(record->metadata.created_at, *kept.age())) surplus.push_back(versions[i]);
+      }
+    }
+    // A marker that is held back names what readers have: that stays.
+    const auto latest = store_.LatestVersion(key);
+    std::erase_if(surplus, [&](std::uint64_t version) { return latest == version; });
+    return surplus;
+  }
+
+  void Drop(const DataKey& key, const std::vector<std::uint64_t>& versions, bool all) {
+    report_.versions_deleted += versions.size();
+    if (request_.dry_run) {
+      report_.bytes += SizeOf(store_, key, versions);
+    } else {
+      report_.bytes += all ? store_.RemoveName(key) : store_.Remove(key, versions);
+    }
+  }
+
+  void RemoveUnfinished(const DataOwner& owner) {
+    for (const FolderEntry& entry : context_.files().List(store_.PathOf(owner.Folder()))) {
+      if (entry.kind == FileKind::kFolder && IsReadableDataName(entry.name)) {
+        report_.bytes += store_.RemoveUnfinished({owner, entry.name}, now_ - kUnfinishedFor);
+      }
+    }
+  }
+
+  VersionStore& store_;
+  const CollectRequest& request_;
+  const Context& context_;
+  Time now_;
+  CollectReport report_;
+};
+
+}  // namespace
+
+CollectReport CollectGarbage(VersionStore& store, const CollectRequest& request) { return Collector(store, request).Run(); }
+
+std::size_t DropVersionsBeyondCap(VersionStore& store, const DataKey& key) {
+  try {
+    const auto latest = store.Latest(key);
+    if (!latest || !latest->metadata.versions_kept.count()) return 0;
+    const auto keep = static_cast<std::uint64_t>(*latest->metadata.versions_kept.count());
+    std::vector<std::uint64_t> surplus = store.Versions(key);
+    if (surplus.size() <= keep) return 0;
+    surplus.resize(surplus.size() - keep);
+    std::erase(surplus, latest->version());
+    store.Remove(key, surplus);
+    return surplus.size();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const UserError& error) {
+    store.context().log().Warn(kLog, fmt::format("old versions of {} were not removed: {}", key.Folder(), error.message()));
+    return 0;
+  }
+}
+
+std::vector<PrunedModel> PruneData(VersionStore& store, const std::function<bool(const DataOwner&)>& is_orphan, bool dry_run) {
+  std::vector<PrunedModel> pruned;
+  for (const DataOwner& owner : store.Owners()) {
+    if (!is_orphan(owner)) continue;
+    PrunedModel model{.owner = owner, .names = store.Names(owner)};
+    for (const std::string& name : model.names) {
+      store.context().Check();
+      const DataKey key{owner, name};
+      const std::vector<std::uint64_t> versions = store.Versions(key);
+      model.versions += versions.size();
+      try {
+        if (const auto latest = store.Latest(key); latest && model.model_name.empty()) model.model_name = latest->metadata.tag("modelName");
+      } catch (const UserError&) {  // its data goes all the same
+      }
+      model.bytes += dry_run ? SizeOf(store, key, versions) : store.RemoveName(key);
+    }
+    if (!model.names.empty()) pruned.push_back(std::move(model));
+  }
+  return pruned;
+}
+
+}  // namespace swamp

@@ -1,0 +1,373 @@
+#include "data/query.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+
+#include "cel/evaluator.h"
+#include "cel/expression.h"
+#include "cel/failure.h"
+#include "cel/issue.h"
+#include "cel/json_values.h"
+#include "data/fields.h"
+#include "data/pushdown.h"
+#include "util/text.h"
+
+namespace swamp {
+namespace {
+
+constexpr std::uint64_t kMostJson = 64ULL << 20;
+
+std::string FieldNames() {
+  std::vector<std::string> names;
+  for (const Field& field : kFields) names.emplace_back(field.name);
+  return Join(names, ", ");
+}
+
+cel::Environment MakeEnvironment() {
+  cel::Environment environment(cel::Mode::kDialect);
+  for (const Field& field : kFields) environment.AddVariable(std::string(field.name));
+  return environment;
+}
+
+const cel::Environment& QueryEnvironment() {
+  static const cel::Environment environment = MakeEnvironment();
+  return environment;
+}
+
+cel::Expression ParseExpression(const std::string& text, std::string_view what) {
+  try {
+    cel::Expression expression(text, QueryEnvironment());
+    for (const cel::Variable& variable : expression.variables()) {
+      if (FieldNumber(variable.name)) continue;
+      throw UserError("query_invalid", fmt::format("the {} names {}, which is no field of data", what, Printable(variable.name, 60)),
+                      "Fields: " + FieldNames() + ".");
+    }
+    return expression;
+  } catch (const cel::ExpressionError& error) {
+    throw UserError("query_invalid", fmt::format("the {} is not valid: {}\n{}", what, error.message(), error.excerpt()),
+                    "Fields: " + FieldNames() + ".");
+  }
+}
+
+bool Names(const cel::Expression& expression, std::string_view field) {
+  for (const cel::Variable& variable : expression.variables()) {
+    if (variable.name == field) return true;
+  }
+  return false;
+}
+
+// The rows of a query, one at a time; texts are read where SQLite has them.
+class Rows {
+ public:
+  Rows(sqlite3* database, const std::string& sql, const std::vector<std::variant<std::string, std::int64_t, double>>& values)
+      : database_(database) {
+    Check(sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr));
+    int index = 0;
+    for (const auto& value : values) {
+      ++index;
+      if (const auto* text = std::get_if<std::string>(&value)) {
+        Check(sqlite3_bind_text(statement_, index, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT));
+      } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        Check(sqlite3_bind_int64(statement_, index, *number));
+      } else {
+        Check(sqlite3_bind_double(statement_, index, std::get<double>(value)));
+      }
+    }
+  }
+  ~Rows() { sqlite3_finalize(statement_); }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  bool Next() {
+    const int code = sqlite3_step(statement_);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) Check(code);
+    return code == SQLITE_ROW;
+  }
+  // Good until Next.
+  std::string_view Text(std::size_t column) const {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, static_cast<int>(column)));
+    if (text == nullptr) return {};
+    return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, static_cast<int>(column)))};
+  }
+  std::int64_t Integer(std::size_t column) const { return sqlite3_column_int64(statement_, static_cast<int>(column)); }
+
+ private:
+  void Check(int code) const {
+    if (code == SQLITE_OK) return;
+    const auto kind = (code & 0xff) == SQLITE_CORRUPT ? DatabaseError::Kind::kCorrupt : DatabaseError::Kind::kOther;
+    throw DatabaseError(kind, fmt::format("the data catalog cannot be read: {} (SQLite's code {})", sqlite3_errmsg(database_), code));
+  }
+
+  sqlite3* database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+std::uint64_t NumberIn(const Rows& rows, std::string_view field) {
+  return static_cast<std::uint64_t>(rows.Integer(*FieldNumber(field)));
+}
+std::string TextIn(const Rows& rows, std::string_view field) { return std::string(rows.Text(*FieldNumber(field))); }
+
+DataRecord RecordIn(const Rows& rows) {
+  DataRecord record{.key = {{TextIn(rows, "modelType"), TextIn(rows, "modelId")}, TextIn(rows, "name")}, .metadata = {}, .paths = {}};
+  record.metadata.version = NumberIn(rows, "version");
+  record.metadata.content_type = TextIn(rows, "contentType");
+  return record;
+}
+
+// The current row as an expression sees it.
+class RowActivation final : public cel::Activation {
+ public:
+  RowActivation(const VersionStore& store, const Rows& rows) : store_(store), rows_(rows) {}
+
+  void Forget() const { body_.reset(); }
+
+  cel::Value Resolve(const cel::Variable& variable, cel::Arena& arena) const override {
+    if (variable.number >= kFields.size()) return cel::Value::Missing();
+    const std::size_t number = variable.number;
+    switch (kFields[number].kind) {
+      case FieldKind::kText:
+        return cel::Value::String(rows_.Text(number));
+      case FieldKind::kNumber:  // as numbers from data are
+        return cel::Value::Double(static_cast<double>(rows_.Integer(number)));
+      case FieldKind::kFlag:
+        return cel::Value::Bool(rows_.Integer(number) != 0);
+      case FieldKind::kTags:
+        return cel::FromJson(TryParseJson(rows_.Text(number)).value_or(Json::object()), arena);
+      case FieldKind::kBody:
+        break;
+    }
+    try {
+      return cel::FromJson(kFields[number].name == "content" ? Body().content : Body().attributes, arena);
+    } catch (const UserError& error) {
+      return cel::Value::Error(arena.New<cel::Failure>(cel::Failure{.text = arena.Copy(error.message())}));
+    }
+  }
+  std::vector<std::string> Names() const override {
+    std::vector<std::string> names;
+    for (const Field& field : kFields) names.emplace_back(field.name);
+    return names;
+  }
+
+  const DataBody& Body() const {
+    if (!body_) body_ = ReadBody(store_, RecordIn(rows_));
+    return *body_;
+  }
+
+ private:
+  const VersionStore& store_;
+  const Rows& rows_;
+  mutable std::optional<DataBody> body_;  // of the current row
+};
+
+Json RowJson(const Rows& rows) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kColumnFields; ++i) {
+    const std::string key(kFields[i].name == "ns" ? "namespace" : kFields[i].name);
+    switch (kFields[i].kind) {
+      case FieldKind::kNumber:
+        json[key] = rows.Integer(i);
+        break;
+      case FieldKind::kFlag:
+        json[key] = rows.Integer(i) != 0;
+        break;
+      case FieldKind::kTags:
+        json[key] = TryParseJson(rows.Text(i)).value_or(Json::object());
+        break;
+      default:
+        json[key] = std::string(rows.Text(i));
+    }
+  }
+  return json;
+}
+
+std::string SelectSql(const DataQuery& query, const cel::Expression& predicate,
+                      std::vector<std::variant<std::string, std::int64_t, double>>& values) {
+  std::string sql = "SELECT ";
+  for (std::size_t i = 0; i < kColumnFields; ++i) {
+    if (i > 0) sql += ", ";
+    sql += kFields[i].column;
+  }
+  sql += " FROM catalog";
+  std::vector<std::string> conditions;
+  if (!Names(predicate, "version") && !Names(predicate, "isLatest")) conditions.emplace_back("is_latest = 1");
+  if (query.push_down) {
+    if (auto pushed = PushDown(predicate.tree().root())) {
+      conditions.push_back(std::move(pushed->sql));
+      values = std::move(pushed->values);
+    }
+  }
+  if (!conditions.empty()) sql += " WHERE " + Join(conditions, " AND ");
+  sql += " ORDER BY ";
+  if (!query.order_by.empty()) {
+    const auto number = FieldNumber(query.order_by);
+    if (!number || kFields[*number].column.empty() || kFields[*number].kind == FieldKind::kTags) {
+      throw UserError("query_invalid", fmt::format("data can't be ordered by {}", Printable(query.order_by, 60)),
+                      "Order by a field that is a text, a number or a flag: " + FieldNames() + ".");
+    }
+    sql += std::string(kFields[*number].column) + (query.descending ? " DESC, " : ", ");
+  }
+  return sql + "rowid";
+}
+
+// Reads of one transaction see one state of the catalog.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& database) : database_(database) { database_.Execute("BEGIN"); }
+  ~Snapshot() {
+    try {
+      database_.Execute("COMMIT");
+    } catch (const DatabaseError&) {  // nothing was written
+    }
+  }
+
+ private:
+  Database& database_;
+};
+
+}  // namespace
+
+bool IsJsonType(std::string_view content_type) {
+  const std::string type = AsciiLower(Trim(content_type.substr(0, content_type.find(';'))));
+  return type == "application/json" || type.ends_with("+json");
+}
+
+bool IsTextType(std::string_view content_type) {
+  const std::string type = AsciiLower(Trim(content_type.substr(0, content_type.find(';'))));
+  return type.starts_with("text/") || type == "application/yaml" || type == "application/x-yaml" || type.ends_with("+yaml");
+}
+
+DataBody ReadBody(const VersionStore& store, const DataRecord& record) {
+  DataBody body;
+  const bool is_json = IsJsonType(record.metadata.content_type);
+  if (!is_json && !IsTextType(record.metadata.content_type)) return body;
+  const auto file = store.OpenContent(record);
+  if (!file) return body;
+  const std::uint64_t size = file->Info().size;
+  if (size > kMostJson) {
+    throw UserError("data_invalid", fmt::format("{} version {} has {} bytes, more than expressions read", record.key.name,
+                                                record.version(), size));
+  }
+  std::string text(size, '\0');
+  text.resize(file->ReadAt(0, text));
+  if (!is_json) {
+    body.content = std::move(text);
+    return body;
+  }
+  auto json = TryParseJson(text);
+  if (!json) {
+    throw UserError("data_invalid", fmt::format("{} version {} says that it is JSON and is not", record.key.name, record.version()));
+  }
+  body.attributes = *json;
+  body.content = std::move(*json);
+  return body;
+}
+
+DataQueryResult DataQueries::Run(const DataQuery& query) {
+  const cel::Expression predicate = ParseExpression(query.predicate, "predicate");
+  std::optional<cel::Expression> select;
+  if (query.select) select.emplace(ParseExpression(*query.select, "projection"));
+  std::vector<std::variant<std::string, std::int64_t, double>> values;
+  const std::string sql = SelectSql(query, predicate, values);
+
+  catalog_.CatchUp();
+  const Snapshot snapshot(catalog_.database());
+  Rows rows(catalog_.database().handle(), sql, values);
+  const RowActivation activation(store_, rows);
+  cel::Evaluator evaluator(predicate);
+  std::optional<cel::Evaluator> projector;
+  if (select) projector.emplace(*select);
+
+  DataQueryResult result;
+  const auto note_error = [&result](std::string message) {
+    if (result.skipped_errors++ == 0) result.first_error = std::move(message);
+  };
+  while (rows.Next()) {
+    if (result.evaluated++ % 1024 == 0) context_.Check();
+    activation.Forget();
+    const cel::Value matches = evaluator.Evaluate(activation);
+    if (matches.is_error()) note_error(predicate.Explain(matches.as_error(), activation).message);
+    if (!matches.is_true()) continue;
+    if (!catalog_.options().lazy && !context_.files().Stat(store_.PathOf(RecordIn(rows).RawPath()))) continue;
+    if (query.limit && result.results.size() >= *query.limit) {
+      result.limited = true;
+      break;
+    }
+    if (projector) {
+      const cel::Value value = projector->Evaluate(activation);
+      result.results.push_back(value.is_error() ? Json(nullptr) : cel::ToJson(value));
+      continue;
+    }
+    Json record = RowJson(rows);
+    try {
+      if (query.with_content) {
+        record["content"] = IsJsonType(rows.Text(*FieldNumber("contentType"))) ? activation.Body().content : Json("");
+      }
+      if (query.with_attributes) record["attributes"] = activation.Body().attributes;
+    } catch (const UserError& error) {  // the record is there all the same
+      if (query.with_content) record["content"] = "";
+      if (query.with_attributes) record["attributes"] = Json::object();
+      note_error(error.message());
+    }
+    result.results.push_back(std::move(record));
+  }
+  return result;
+}
+
+Json DataQueries::Query(const std::string& predicate, const std::optional<std::string>& select) {
+  DataQueryResult result = Run({.predicate = predicate, .select = select, .with_content = true, .with_attributes = true});
+  Json list = Json::array();
+  for (Json& one : result.results) list.push_back(std::move(one));
+  return list;
+}
+
+Json DataQueries::Latest(const std::string& model, const std::string& name) {
+  catalog_.CatchUp();
+  std::optional<DataKey> key;
+  {
+    // A renamed name has no latest row, so all its rows are looked at; of two models of one name the newer data counts.
+    Statement statement(catalog_.database().handle(),
+                        "SELECT type_normalized, model_id FROM catalog WHERE (model_name = ?1 OR model_id = ?1) AND data_name = ?2 "
+                        "AND namespace = ?3 ORDER BY is_latest DESC, created_at DESC LIMIT 1");
+    statement.Bind(1, model).Bind(2, name).Bind(3, catalog_.options().name_space);
+    if (statement.Next()) key = DataKey{{statement.Text(0), statement.Text(1)}, name};
+  }
+  if (!key) return nullptr;
+  const auto record = store_.Resolve(*key);
+  if (!record) return nullptr;
+  Json json = RecordJson(*record, true, catalog_.options().name_space);
+  DataBody body = ReadBody(store_, *record);
+  json["content"] = std::move(body.content);
+  json["attributes"] = std::move(body.attributes);
+  return json;
+}
+
+Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space) {
+  const DataMetadata& metadata = record.metadata;
+  return {{"id", metadata.id},
+          {"name", record.key.name},
+          {"version", record.version()},
+          {"isLatest", is_latest},
+          {"createdAt", metadata.created_at},
+          {"namespace", name_space},
+          {"tags", metadata.tags},
+          {"modelName", metadata.tag("modelName")},
+          {"modelId", record.key.owner.model_id},
+          {"modelType", record.key.owner.type},
+          {"specName", metadata.tag("specName")},
+          {"dataType", metadata.tag("type")},
+          {"contentType", metadata.content_type},
+          {"lifetime", metadata.lifetime.text()},
+          {"ownerType", metadata.owner.owner_type},
+          {"streaming", metadata.streaming},
+          {"size", metadata.size.value_or(0)},
+          {"ownerRef", metadata.owner.owner_ref},
+          {"workflowRunId", metadata.owner.workflow_run_id},
+          {"workflowName", metadata.owner.workflow_name},
+          {"jobName", metadata.owner.job_name},
+          {"stepName", metadata.owner.step_name},
+          {"source", metadata.owner.source}};
+}
+
+}  // namespace swamp
