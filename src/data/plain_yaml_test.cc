@@ -48,7 +48,7 @@ TEST(PlainYaml, NeverReadsAnythingElseThanTheLongWay) {
   std::mt19937 random(20261202);
   const std::string alphabet = "a:1 '\n\n-#e0x.@{}[]&*!|>%\"~\t/";
   int read = 0;
-  for (int i = 0; i < 30000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     std::string text = kMetadata;
     for (int change = 0; change < 1 + i % 3; ++change) {
       const std::size_t at = random() % text.size();
@@ -68,7 +68,7 @@ TEST(PlainYaml, NeverReadsAnythingElseThanTheLongWay) {
       FAIL() << text << error.message();
     }
   }
-  EXPECT_GT(read, 1000);
+  EXPECT_GT(read, 500);
 }
 
 }  // namespace
