@@ -2,8 +2,7 @@
 // Names have ten versions each.
 
 #include <benchmark/benchmark.h>
-
-#include <cstdlib>
+#include <fmt/format.h>
 
 #include "data/query.h"
 #include "util/test_world.h"
@@ -38,7 +37,7 @@ struct Records {
     metadata.size = body.size();
     metadata.checksum = Sha256Hex(body);
     const auto write = [&](const std::filesystem::path& path, std::string_view bytes) {
-      const auto file = world.files.Create(path);
+      const auto file = world.files.Create(path, 0644);
       file->Append(bytes);
       file->Commit(Durability::kLater);
     };

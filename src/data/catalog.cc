@@ -375,6 +375,8 @@ void Catalog::Rebuild() {
   SetMeta("swamp_pulled", pulled);
   SetMeta("populated", "true");
   transaction.Commit();
+  // So that SQLite knows which index tells most.
+  database_->Execute("PRAGMA analysis_limit=1000; ANALYZE catalog");
 }
 
 Catalog::Checkpoint Catalog::CheckpointLog() {

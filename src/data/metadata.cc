@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "data/plain_yaml.h"
 #include "util/error.h"
 #include "util/text.h"
 #include "util/yaml.h"
@@ -153,7 +154,8 @@ Json OwnerDefinition::ToJson() const {
 }
 
 DataMetadata DataMetadata::Parse(std::string_view yaml, const std::string& what) {
-  Json json = ParseYaml(yaml, what);
+  std::optional<Json> plain = ParsePlainYaml(yaml);
+  Json json = plain ? std::move(*plain) : ParseYaml(yaml, what);
   Faults faults;
   faults.Require(json.is_object(), "it is not a map of keys to values");
   faults.ThrowIfAny(what);

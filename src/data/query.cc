@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cerrno>
+#include <algorithm>
 
+#include "cel/collections.h"
 #include "cel/evaluator.h"
 #include "cel/expression.h"
 #include "cel/failure.h"
@@ -116,6 +117,42 @@ DataRecord RecordIn(const Rows& rows) {
   return record;
 }
 
+// A text in quotes at the beginning of `rest`, taken off it; nothing: it isn't one, or has escapes.
+std::optional<std::string_view> TakePlainText(std::string_view& rest) {
+  if (!rest.starts_with('"')) return std::nullopt;
+  const std::size_t end = rest.find_first_of("\"\\", 1);
+  if (end == std::string_view::npos || rest[end] != '"') return std::nullopt;
+  const std::string_view text = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 1);
+  return text;
+}
+
+// {"a":"b","c":"d"} as the catalog has it, without a copy; nothing: it is not as plain as that.
+std::optional<cel::Value> PlainTags(std::string_view json, cel::Arena& arena) {
+  if (json.size() < 2 || json.front() != '{' || json.back() != '}') return std::nullopt;
+  const auto most = static_cast<std::size_t>(std::count(json.begin(), json.end(), ':'));
+  cel::MapBuilder builder(arena, most);
+  json = json.substr(1, json.size() - 2);
+  while (!json.empty()) {
+    if (builder.size() > 0) {
+      if (json.front() != ',') return std::nullopt;
+      json.remove_prefix(1);
+    }
+    const auto key = TakePlainText(json);
+    if (!key || !json.starts_with(':')) return std::nullopt;
+    json.remove_prefix(1);
+    const auto value = TakePlainText(json);
+    if (!value) return std::nullopt;
+    if (builder.Add(cel::Value::String(*key), cel::Value::String(*value)) != cel::MapBuilder::Added::kYes) return std::nullopt;
+  }
+  return cel::Value::Of(builder.Build());
+}
+
+cel::Value TagsValue(std::string_view json, cel::Arena& arena) {
+  if (const auto plain = PlainTags(json, arena)) return *plain;
+  return cel::FromJson(TryParseJson(json).value_or(Json::object()), arena);
+}
+
 // The current row as an expression sees it.
 class RowActivation final : public cel::Activation {
  public:
@@ -134,7 +171,7 @@ class RowActivation final : public cel::Activation {
       case FieldKind::kFlag:
         return cel::Value::Bool(rows_.Integer(number) != 0);
       case FieldKind::kTags:
-        return cel::FromJson(TryParseJson(rows_.Text(number)).value_or(Json::object()), arena);
+        return TagsValue(rows_.Text(number), arena);
       case FieldKind::kBody:
         break;
     }
@@ -163,21 +200,26 @@ class RowActivation final : public cel::Activation {
 
 Json RowJson(const Rows& rows) {
   Json json = Json::object();
+  // Straight to the list of members: no key is there twice.
+  auto& members = json.get_ref<Json::object_t&>();
+  members.reserve(kFields.size());
   for (std::size_t i = 0; i < kColumnFields; ++i) {
-    const std::string key(kFields[i].name == "ns" ? "namespace" : kFields[i].name);
+    const std::string_view key = kFields[i].name == "ns" ? "namespace" : kFields[i].name;
+    Json value;
     switch (kFields[i].kind) {
       case FieldKind::kNumber:
-        json[key] = rows.Integer(i);
+        value = rows.Integer(i);
         break;
       case FieldKind::kFlag:
-        json[key] = rows.Integer(i) != 0;
+        value = rows.Integer(i) != 0;
         break;
       case FieldKind::kTags:
-        json[key] = TryParseJson(rows.Text(i)).value_or(Json::object());
+        value = TryParseJson(rows.Text(i)).value_or(Json::object());
         break;
       default:
-        json[key] = std::string(rows.Text(i));
+        value = std::string(rows.Text(i));
     }
+    members.emplace_back(std::string(key), std::move(value));
   }
   return json;
 }

@@ -225,6 +225,19 @@ TEST_F(Queries, BodiesByTheirType) {
   EXPECT_EQ(Select("true", "attributes"), Json({Json::object(), {1}, Json::object()}));
 }
 
+TEST_F(Queries, TagsAreReadWhateverIsInThem) {
+  NewVersion version = TestVersion(TestKey("result"));
+  version.tags["quote"] = "a\"b\\c";
+  version.tags["plain"] = "{:,}";
+  version.tags["Ä"] = "";
+  store.Write(version, "{}");
+  EXPECT_EQ(Select("true", "tags"), Json::array({Json(version.tags)}));
+  EXPECT_THAT(NamesOf(R"(tags.quote == "a\"b\\c" && tags.plain.contains(":") && tags["Ä"] == "")"), ElementsAre("result/1"));
+  version.tags.erase("quote");
+  store.Write(version, "{}");
+  EXPECT_EQ(Select("true", "tags"), Json::array({Json(version.tags)}));
+}
+
 TEST_F(Queries, ARowWhoseContentIsGoneIsLeftOut) {
   const DataRecord record = Write("result", "{}");
   EXPECT_THAT(NamesOf("true"), ElementsAre("result/1"));

@@ -460,11 +460,15 @@ std::vector<std::uint64_t> VersionStore::Versions(const DataKey& key) const {
 }
 
 std::optional<std::uint64_t> VersionStore::LatestVersion(const DataKey& key) const {
-  const std::uint64_t named = MarkerVersion(RawMarker(key));
-  if (named != 0 && files_.Stat(PathOf(key.VersionFolder(named)) / "metadata.yaml")) return named;
-  const std::vector<std::uint64_t> versions = Versions(key);
-  if (versions.empty()) return std::nullopt;
-  return versions.back();
+  for (std::string marker = RawMarker(key);;) {
+    const std::uint64_t named = MarkerVersion(marker);
+    if (named != 0 && files_.Stat(PathOf(key.VersionFolder(named)) / "metadata.yaml")) return named;
+    const std::vector<std::uint64_t> versions = Versions(key);
+    // A marker that came or moved meanwhile knows better: what is highest may not have been published yet.
+    std::string now = RawMarker(key);
+    if (now == marker) return versions.empty() ? std::nullopt : std::optional(versions.back());
+    marker = std::move(now);
+  }
 }
 
 std::optional<DataRecord> VersionStore::Find(const DataKey& key, std::uint64_t version) const {
