@@ -25,14 +25,6 @@ class Collecting : public ::testing::Test, public DataFolder<> {
     }
     return store.Write(version, "0123456789");
   }
-  std::string CodeOf(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const UserError& error) {
-      return error.code();
-    }
-    return "";
-  }
 };
 
 TEST_F(Collecting, DA03_ExpiredNamesGoWholeAndAreCountedOnce) {

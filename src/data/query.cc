@@ -378,14 +378,10 @@ Json DataQueries::Latest(const std::string& model, const std::string& name) {
   if (!key) return nullptr;
   const auto record = store_.Resolve(*key);
   if (!record) return nullptr;
-  Json json = RecordJson(*record, true, catalog_.options().name_space);
-  DataBody body = ReadBody(store_, *record);
-  json["content"] = std::move(body.content);
-  json["attributes"] = std::move(body.attributes);
-  return json;
+  return RecordJson(*record, true, catalog_.options().name_space, ReadBody(store_, *record));
 }
 
-Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space) {
+Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space, DataBody body) {
   const DataMetadata& metadata = record.metadata;
   return {{"id", metadata.id},
           {"name", record.key.name},
@@ -393,6 +389,7 @@ Json RecordJson(const DataRecord& record, bool is_latest, const std::string& nam
           {"isLatest", is_latest},
           {"createdAt", metadata.created_at},
           {"namespace", name_space},
+          {"attributes", std::move(body.attributes)},
           {"tags", metadata.tags},
           {"modelName", metadata.tag("modelName")},
           {"modelId", record.key.owner.model_id},
@@ -404,6 +401,7 @@ Json RecordJson(const DataRecord& record, bool is_latest, const std::string& nam
           {"ownerType", metadata.owner.owner_type},
           {"streaming", metadata.streaming},
           {"size", metadata.size.value_or(0)},
+          {"content", std::move(body.content)},
           {"ownerRef", metadata.owner.owner_ref},
           {"workflowRunId", metadata.owner.workflow_run_id},
           {"workflowName", metadata.owner.workflow_name},

@@ -51,9 +51,6 @@ class DataQueries {
   Catalog& catalog_;
 };
 
-// A record as queries answer it, without content and attributes.
-Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space);
-
 // A version's body as expressions see it: `content` is the value of JSON, the text of text/* and YAML, else "";
 // `attributes` is the value of JSON, else {}. Throws UserError data_invalid for JSON that is none or is longer than 64 MiB.
 struct DataBody {
@@ -61,6 +58,9 @@ struct DataBody {
   Json attributes = Json::object();
 };
 DataBody ReadBody(const VersionStore& store, const DataRecord& record);
+
+// A record as expressions see it, with its body.
+Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space, DataBody body);
 
 // What a body of that type is to a reader.
 bool IsJsonType(std::string_view content_type);

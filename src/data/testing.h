@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "data/version_store.h"
 #include "util/test_world.h"
 
@@ -33,6 +35,15 @@ struct DataFolder {
   DataRecord Write(const std::string& name, std::string_view bytes) { return store.Write(TestVersion(TestKey(name)), bytes); }
   std::optional<std::string> Read(const std::string& tier_path) {
     return ReadFile(world.files, folder.path() / tier_path);
+  }
+  // The code of the UserError that `action` throws; empty without one.
+  static std::string CodeOf(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const UserError& error) {
+      return error.code();
+    }
+    return "";
   }
 };
 

@@ -22,17 +22,7 @@ using ::testing::IsEmpty;
 
 const std::string kFolder = std::string("data/command/shell/") + kTestModel + "/";
 
-class Versions : public ::testing::Test, public DataFolder<> {
- protected:
-  std::string CodeOf(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const UserError& error) {
-      return error.code();
-    }
-    return "";
-  }
-};
+class Versions : public ::testing::Test, public DataFolder<> {};
 
 TEST_F(Versions, AreNumberedAndTheMarkerNamesTheLast) {
   const DataRecord first = Write("result", "{}");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "datastore/marker_version.h"
 #include "util/clock.h"
 #include "util/digest.h"
@@ -202,14 +204,20 @@ fs::path Cache::MoveToConflicts(const Context& context, const std::string& path)
 std::vector<std::string> Cache::Walk(const std::vector<std::string>& folders,
                                      const ExcludePatterns& excludes) const {
   std::vector<std::string> found;
-  for (const std::string& folder : folders) {
-    for (const std::string& below : ListFilesBelow(files_, root_ / folder)) {
-      std::string path = folder + "/" + below;
-      if (ClassOf(path) == PathClass::kLocal || excludes.Match(path) || WhyUnsafePath(path)) continue;
-      found.push_back(std::move(path));
-    }
-  }
+  ForEachFile(folders, excludes, [&](const std::string& path) { found.push_back(path); });
+  std::sort(found.begin(), found.end());
   return found;
+}
+
+void Cache::ForEachFile(const std::vector<std::string>& folders, const ExcludePatterns& excludes,
+                        const std::function<void(const std::string& path)>& visit) const {
+  for (const std::string& folder : folders) {
+    ForEachFileBelow(files_, root_ / folder, [&](const std::string& below) {
+      const std::string path = folder + "/" + below;
+      if (ClassOf(path) == PathClass::kLocal || excludes.Match(path) || WhyUnsafePath(path)) return;
+      visit(path);
+    });
+  }
 }
 
 }  // namespace swamp

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -108,6 +109,9 @@ class Cache {
 
   // All files that may cross, by path: tier folders in `folders`, without what `excludes` matches.
   std::vector<std::string> Walk(const std::vector<std::string>& folders, const ExcludePatterns& excludes) const;
+  // The same one by one, folder by folder.
+  void ForEachFile(const std::vector<std::string>& folders, const ExcludePatterns& excludes,
+                   const std::function<void(const std::string& path)>& visit) const;
 
  private:
   // "Something changed", as if any path could have: only with the rule off that a write names its paths.

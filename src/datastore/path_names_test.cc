@@ -56,32 +56,48 @@ class CaseFoldingFiles final : public ForwardingFiles {
   }
 };
 
+// The second checkout, on such a disk.
+struct OnFoldingDisk {
+  explicit OnFoldingDisk(TwoCheckouts& checkouts)
+      : files(checkouts.world.files),
+        world{checkouts.world.clock,       checkouts.world.random,   files,
+              checkouts.world.environment, checkouts.world.executor, checkouts.world.log},
+        context(world, cancellation),
+        cache(context, checkouts.c->root),
+        replica(cache, *checkouts.c->store, ReplicaOptions{.writer = "cat@c", .folders = AllFolders()}) {}
+
+  PullReport Pull() { return swamp::Pull(context, replica, PullScope::kAll); }
+  PushReport PushWhatAWalkFinds() { return Push(context, replica, {.walk = true}); }
+
+  CaseFoldingFiles files;
+  World world;
+  Cancellation cancellation;
+  Context context;
+  Cache cache;
+  Replica replica;
+};
+
 TEST(PathNames, CaseTwinsOnADiskThatFoldsCaseNeverTakeEachOthersPlace) {
   const std::string lower = "data/command/shell/m/result/1/raw";
   const std::string upper = "data/command/shell/m/Result/1/raw";
   TwoCheckouts t;
-  CaseFoldingFiles files(t.world.files);
-  World world{t.world.clock, t.world.random, files, t.world.environment, t.world.executor, t.world.log};
-  Cancellation cancellation;
-  const Context context(world, cancellation);
-  Cache cache(context, t.c->root);
-  Replica folding(cache, *t.c->store, ReplicaOptions{.writer = "cat@c", .folders = AllFolders()});
+  OnFoldingDisk c(t);
 
   t.a->Write(lower, "lower");
   t.a->Push();
-  Pull(context, folding, PullScope::kAll);
+  c.Pull();
   EXPECT_EQ(t.c->Read(lower), "lower");
   t.a->Write(upper, "upper");
   t.a->Push();
   for (int round = 0; round < 2; ++round) {
-    const PullReport report = Pull(context, folding, PullScope::kAll);
+    const PullReport report = c.Pull();
     ASSERT_THAT(report.problems, SizeIs(1));
     EXPECT_EQ(report.problems[0].path, upper);
     EXPECT_THAT(report.problems[0].message, HasSubstr("differ only in case"));
     EXPECT_EQ(t.c->Read(lower), "lower");
   }
   // Nothing that this disk made of the two goes back.
-  EXPECT_EQ(Push(context, folding, {.walk = true}).files_pushed, 0);
+  EXPECT_EQ(c.PushWhatAWalkFinds().files_pushed, 0);
   EXPECT_EQ(t.bucket.Peek(lower), "lower");
   EXPECT_EQ(t.bucket.Peek(upper), "upper");
 }
@@ -91,17 +107,12 @@ TEST(PathNames, CaseTwinsInOnePullToADiskThatFoldsCase_OneIsKeptAndTheOtherRepor
   t.a->Write("config/models/x/a.yaml", "lower");
   t.a->Write("config/models/x/A.yaml", "upper");
   t.a->Push();
-  CaseFoldingFiles files(t.world.files);
-  World world{t.world.clock, t.world.random, files, t.world.environment, t.world.executor, t.world.log};
-  Cancellation cancellation;
-  const Context context(world, cancellation);
-  Cache cache(context, t.c->root);
-  Replica folding(cache, *t.c->store, ReplicaOptions{.writer = "cat@c", .folders = AllFolders()});
-  const PullReport report = Pull(context, folding, PullScope::kAll);
+  OnFoldingDisk c(t);
+  const PullReport report = c.Pull();
   EXPECT_EQ(report.files_pulled, 1);
   ASSERT_THAT(report.problems, SizeIs(1));
   EXPECT_EQ(t.c->Read("config/models/x/A.yaml"), "upper");  // the first in the order of the listing
-  EXPECT_EQ(Push(context, folding, {.walk = true}).files_pushed, 0);
+  EXPECT_EQ(c.PushWhatAWalkFinds().files_pushed, 0);
 }
 
 TEST(PathNames, OneNameInTwoUnicodeNormalFormsIsTwoFiles) {

@@ -14,7 +14,6 @@
 #include "util/context.h"
 #include "util/executor.h"
 #include "util/log.h"
-#include "util/relative_path.h"
 #include "util/rules.h"
 
 namespace swamp {
@@ -104,24 +103,11 @@ std::vector<Candidate> FindRecorded(const Context& context, Replica& replica, co
   return candidates;
 }
 
-// The files below a folder, folder by folder; `prefix` is the folder's own path with a "/" at its end.
-void ForEachFileBelow(Files& files, const std::filesystem::path& folder, const std::string& prefix,
-                      const std::function<void(const std::string& path)>& visit) {
-  for (const FolderEntry& entry : files.List(folder)) {
-    if (entry.kind == FileKind::kFolder) {
-      ForEachFileBelow(files, folder / entry.name, prefix + entry.name + "/", visit);
-    } else if (!IsTemporaryName(entry.name)) {
-      visit(prefix + entry.name);
-    }
-  }
-}
-
 // Changes that nobody recorded, one by one.
 void Walk(Replica& replica, const PushOptions& request, const std::function<void(Candidate)>& visit) {
   Cache& cache = replica.cache();
   BaseReader bases(cache.state());
-  const auto look = [&](const std::string& path) {
-    if (ClassOf(path) == PathClass::kLocal || replica.options().excludes.Match(path) || WhyUnsafePath(path)) return;
+  cache.ForEachFile(replica.options().folders, replica.options().excludes, [&](const std::string& path) {
     // The lockfile is published by its own transaction only.
     if (ClassOf(path) == PathClass::kLockfile || !IsWanted(request, path)) return;
     Candidate candidate{.path = path};
@@ -136,10 +122,7 @@ void Walk(Replica& replica, const PushOptions& request, const std::function<void
     if (!local || cache.state().FindDirty(path)) return;
     if (is_clean() && !RuleOff(Rule::kUnmodifiedNeverUploaded)) return;
     visit(std::move(candidate));
-  };
-  for (const std::string& folder : replica.options().folders) {
-    ForEachFileBelow(cache.files(), cache.PathOf(folder), folder + "/", look);
-  }
+  });
 }
 
 IndexEntry EntryFor(const UploadOutcome& outcome) {

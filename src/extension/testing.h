@@ -20,6 +20,7 @@
 #include "util/error.h"
 #include "util/executor.h"
 #include "util/files.h"
+#include "util/forwarding_files.h"
 #include "util/http.h"
 #include "util/log.h"
 #include "util/random.h"
@@ -113,20 +114,14 @@ class TempWorld {
 };
 
 // A file system on which the nth change fails, and, if it is a crash, every change after it.
-class FailingFiles final : public Files {
+class FailingFiles final : public ForwardingFiles {
  public:
   enum class Kind { kCrash, kOneFailure };
   FailingFiles(Files& files, Kind kind, int good_changes)
-      : files_(files), kind_(kind), left_(good_changes) {}
+      : ForwardingFiles(files), kind_(kind), left_(good_changes) {}
 
   bool has_failed() const { return failed_; }
 
-  std::optional<FileInfo> Stat(const std::filesystem::path& path) override {
-    return files_.Stat(path);
-  }
-  std::unique_ptr<InputFile> Open(const std::filesystem::path& path) override {
-    return files_.Open(path);
-  }
   std::unique_ptr<OutputFile> Create(const std::filesystem::path& target, unsigned mode) override {
     Change(target);
     return std::make_unique<Output>(*this, files_.Create(target, mode), target);
@@ -151,9 +146,6 @@ class FailingFiles final : public Files {
     Change(path);
     return files_.CreateFolder(path, mode);
   }
-  std::vector<FolderEntry> List(const std::filesystem::path& folder) override {
-    return files_.List(folder);
-  }
   void SetMode(const std::filesystem::path& path, unsigned mode) override {
     Change(path);
     files_.SetMode(path, mode);
@@ -161,17 +153,6 @@ class FailingFiles final : public Files {
   void SetMtime(const std::filesystem::path& path, std::int64_t mtime_ns) override {
     Change(path);
     files_.SetMtime(path, mtime_ns);
-  }
-  void Sync(std::span<const std::filesystem::path> paths) override { files_.Sync(paths); }
-  std::filesystem::path Resolve(const std::filesystem::path& path) override {
-    return files_.Resolve(path);
-  }
-  std::unique_ptr<FileLock> Lock(const Context& context, const std::filesystem::path& path,
-                                 Duration wait) override {
-    return files_.Lock(context, path, wait);
-  }
-  std::string DatabaseName(const std::filesystem::path& path) override {
-    return files_.DatabaseName(path);
   }
 
  private:
@@ -203,7 +184,6 @@ class FailingFiles final : public Files {
     throw IoError("change", path.native(), EIO);
   }
 
-  Files& files_;
   Kind kind_;
   int left_;
   bool failed_ = false;

@@ -201,17 +201,6 @@ std::string WithArticle(const std::string& type) {
   return (type == "integer" || type == "array" || type == "object" ? "an " : "a ") + type;
 }
 
-bool HasType(const Json& value, const std::string& type) {
-  if (type == "string") return value.is_string();
-  if (type == "number") return value.is_number();
-  if (type == "boolean") return value.is_boolean();
-  if (type == "array") return value.is_array();
-  if (type == "object") return value.is_object();
-  if (type != "integer") return true;
-  if (value.is_number_integer()) return true;
-  return value.is_number_float() && std::floor(value.get<double>()) == value.get<double>();
-}
-
 class InputsChecker {
  public:
   std::vector<std::string> problems;
@@ -224,7 +213,7 @@ class InputsChecker {
       Report(place, type ? "must be " + WithArticle(*type) + ", not null" : std::string("must not be null"));
       return;
     }
-    if (type && !HasType(value, *type)) {
+    if (type && !HasJsonType(value, *type)) {
       Report(place, "must be " + WithArticle(*type));
       return;
     }

@@ -1,5 +1,6 @@
 #include "model/run_data.h"
 
+#include "data/query.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -78,44 +79,19 @@ class DataFunctions {
 
 Json ExpressionRecord(const VersionStore& store, const DataRecord& record) {
   const DataMetadata& metadata = record.metadata;
-  Json content = "";
-  Json attributes = Json::object();
+  DataBody body;
   const bool is_json = metadata.content_type == "application/json";
   const bool is_text = metadata.content_type.starts_with("text/") || metadata.content_type.find("yaml") != std::string::npos;
   if ((is_json || is_text) && metadata.size.value_or(0) <= kContentLimit) {
     std::string bytes = store.Content(record, kContentLimit);
     if (is_json) {
-      attributes = TryParseJson(bytes).value_or(Json::object());
-      content = attributes;
+      body.attributes = TryParseJson(bytes).value_or(Json::object());
+      body.content = body.attributes;
     } else {
-      content = std::move(bytes);
+      body.content = std::move(bytes);
     }
   }
-  return {{"id", metadata.id},
-          {"name", record.key.name},
-          {"version", metadata.version},
-          {"isLatest", store.LatestVersion(record.key) == metadata.version},
-          {"createdAt", metadata.created_at},
-          {"namespace", ""},
-          {"attributes", std::move(attributes)},
-          {"tags", metadata.tags},
-          {"modelName", metadata.tag("modelName")},
-          {"modelId", record.key.owner.model_id},
-          {"modelType", record.key.owner.type},
-          {"specName", metadata.tag("specName")},
-          {"dataType", metadata.tag("type")},
-          {"contentType", metadata.content_type},
-          {"lifetime", metadata.lifetime.text()},
-          {"ownerType", metadata.owner.owner_type},
-          {"streaming", metadata.streaming},
-          {"size", metadata.size.value_or(0)},
-          {"content", std::move(content)},
-          {"ownerRef", metadata.owner.owner_ref},
-          {"workflowRunId", metadata.owner.workflow_run_id},
-          {"workflowName", metadata.owner.workflow_name},
-          {"jobName", metadata.owner.job_name},
-          {"stepName", metadata.owner.step_name},
-          {"source", metadata.owner.source}};
+  return RecordJson(record, store.LatestVersion(record.key) == metadata.version, "", std::move(body));
 }
 
 void AddDataFunctions(ExpressionHost& host, Definitions& definitions, std::function<const VersionStore&()> open) {

@@ -392,22 +392,27 @@ void RemoveEmptyFolders(Files& files, fs::path folder, const fs::path& root) {
 
 namespace {
 
-void ListBelow(Files& files, const fs::path& folder, const std::string& prefix,
-               std::vector<std::string>& paths) {
+// `prefix` is the folder's own path below the root, with a "/" at its end.
+void VisitBelow(Files& files, const fs::path& folder, const std::string& prefix,
+                const std::function<void(const std::string& path)>& visit) {
   for (const FolderEntry& entry : files.List(folder)) {
     if (entry.kind == FileKind::kFolder) {
-      ListBelow(files, folder / entry.name, prefix + entry.name + "/", paths);
+      VisitBelow(files, folder / entry.name, prefix + entry.name + "/", visit);
     } else if (!IsTemporaryName(entry.name)) {
-      paths.push_back(prefix + entry.name);
+      visit(prefix + entry.name);
     }
   }
 }
 
 }  // namespace
 
+void ForEachFileBelow(Files& files, const fs::path& root, const std::function<void(const std::string& path)>& visit) {
+  VisitBelow(files, root, "", visit);
+}
+
 std::vector<std::string> ListFilesBelow(Files& files, const fs::path& root) {
   std::vector<std::string> paths;
-  ListBelow(files, root, "", paths);
+  ForEachFileBelow(files, root, [&](const std::string& path) { paths.push_back(path); });
   std::sort(paths.begin(), paths.end());
   return paths;
 }

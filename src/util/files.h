@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -146,6 +147,9 @@ void RemoveEmptyFolders(Files& files, std::filesystem::path folder, const std::f
 // Every file below `root`, as relative paths with "/", in byte order; temporary files of this program
 // are left out. Links are listed, not followed.
 std::vector<std::string> ListFilesBelow(Files& files, const std::filesystem::path& root);
+// The same one by one, folder by folder.
+void ForEachFileBelow(Files& files, const std::filesystem::path& root,
+                      const std::function<void(const std::string& path)>& visit);
 // Whether `name` is one that Files::Create gives to an uncommitted file.
 bool IsTemporaryName(std::string_view name);
 

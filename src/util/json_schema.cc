@@ -13,22 +13,6 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-bool HasType(const Json& value, const std::string& type) {
-  if (type == "string") return value.is_string();
-  if (type == "number") return value.is_number();
-  if (type == "boolean") return value.is_boolean();
-  if (type == "array") return value.is_array();
-  if (type == "object") return value.is_object();
-  if (type == "null") return value.is_null();
-  if (type == "integer") {
-    if (value.is_number_integer()) return true;
-    if (!value.is_number_float()) return false;
-    const double number = value.get<double>();
-    return std::isfinite(number) && std::floor(number) == number;
-  }
-  return true;
-}
-
 std::string WithArticle(const std::string& type) {
   if (type == "array") return "a list";
   if (type == "object") return "a map";
@@ -84,7 +68,7 @@ class Checker {
     }
     std::vector<std::string> wanted;
     for (const std::string& one : types) {
-      if (HasType(value, one)) return true;
+      if (HasJsonType(value, one)) return true;
       wanted.push_back(WithArticle(one));
     }
     if (wanted.empty()) return true;
@@ -260,6 +244,22 @@ std::set<std::string> TypesOf(const Json& schema) {
 }
 
 }  // namespace
+
+bool HasJsonType(const Json& value, const std::string& type) {
+  if (type == "string") return value.is_string();
+  if (type == "number") return value.is_number();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "array") return value.is_array();
+  if (type == "object") return value.is_object();
+  if (type == "null") return value.is_null();
+  if (type == "integer") {
+    if (value.is_number_integer()) return true;
+    if (!value.is_number_float()) return false;
+    const double number = value.get<double>();
+    return std::isfinite(number) && std::floor(number) == number;
+  }
+  return true;
+}
 
 std::vector<std::string> CheckSchema(const Json& schema, const Json& value, const std::string& place,
                                      SchemaCheck check) {

@@ -20,6 +20,9 @@ struct SchemaCheck {
 std::vector<std::string> CheckSchema(const Json& schema, const Json& value, const std::string& place = {},
                                      SchemaCheck check = {});
 
+// Whether a value is of a type of JSON Schema; a number without a fraction is an integer. An unknown type admits everything.
+bool HasJsonType(const Json& value, const std::string& type);
+
 // Top-level strings turned into what the schema asks for, where they have that form: "5" into 5, "true" into true,
 // "[1]" into a list; "3.7" into 3 where a whole number is asked for. Anything else stays, and the check says what is wrong.
 Json CoerceBySchema(const Json& schema, Json value);
