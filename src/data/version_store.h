@@ -177,6 +177,7 @@ class VersionStore {
   std::string RawMarker(const DataKey& key) const;  // what it says; empty: nothing
   DataRecord Finish(VersionWriter& writer);
   void Discard(const DataKey& key, std::uint64_t version);
+  std::uint64_t RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name);
   std::uint64_t RemoveFolder(const DataKey& key, std::uint64_t version);
   std::uint64_t RemoveFile(const std::string& tier_path);
   void Log(const DataKey& key) const;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "datastore/marker_version.h"
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
 #include "util/clock.h"
@@ -315,6 +316,11 @@ class Pusher {
         return;
       case Kind::kRefused:
         RememberNumber(outcome);
+        if (outcome.theirs_is_gone && !NamesAVersionHere(candidate.path)) {
+          // The name was removed with all that this marker could name.
+          if (BringHere(candidate, outcome, Row::kStays, Ours::kDropped)) ToAnnounce(candidate, outcome);
+          return;
+        }
         report_.conflicts.push_back({.kind = PushConflict::Kind::kImmutable,
                                      .path = candidate.path,
                                      .local_copy = cache_.PathOf(candidate.path),
@@ -326,6 +332,13 @@ class Pusher {
 
   static std::optional<Time> TimeOf(const UploadOutcome& outcome) {
     return outcome.modified == Time{} ? std::nullopt : std::optional(outcome.modified);
+  }
+
+  bool NamesAVersionHere(const std::string& marker) const {
+    const auto bytes = ReadFile(cache_.files(), cache_.PathOf(marker));
+    const std::uint64_t version = bytes ? MarkerVersion(*bytes) : 0;
+    const std::string folder = marker.substr(0, marker.rfind('/') + 1) + std::to_string(version);
+    return version != 0 && cache_.files().Stat(cache_.PathOf(folder)).has_value();
   }
 
   // So that the next number of the name is a new one.
