@@ -389,8 +389,8 @@ std::uint64_t VersionStore::RemoveName(const DataKey& key) {
   return Remove(key, all);
 }
 
-std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
-  std::uint64_t bytes = 0;
+std::optional<std::uint64_t> VersionStore::RemoveUnfinished(const DataKey& key, Time before, bool only_look) {
+  std::optional<std::uint64_t> bytes;
   const std::int64_t limit = std::chrono::nanoseconds(before.time_since_epoch()).count();
   for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
     if (VersionOf(entry.name) == 0 || entry.kind != FileKind::kFolder) continue;
@@ -406,8 +406,8 @@ std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
       size += info->size;
     }
     if (touched >= limit) continue;
-    Discard(key, VersionOf(entry.name));
-    bytes += size;
+    if (!only_look) Discard(key, VersionOf(entry.name));
+    bytes = bytes.value_or(0) + size;
   }
   return bytes;
 }

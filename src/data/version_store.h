@@ -143,8 +143,9 @@ class VersionStore {
   std::uint64_t Remove(const DataKey& key, std::span<const std::uint64_t> versions);
   // The whole name, unfinished versions too.
   std::uint64_t RemoveName(const DataKey& key);
-  // Removes a version folder that has no metadata and hasn't been touched since `before`. Answers the bytes freed.
-  std::uint64_t RemoveUnfinished(const DataKey& key, Time before);
+  // Removes version folders that have no metadata and haven't been touched since `before`, or only looks whether there are
+  // any. Answers the bytes; nothing: there are none.
+  std::optional<std::uint64_t> RemoveUnfinished(const DataKey& key, Time before, bool only_look = false);
 
   // ---- reading ----
 
