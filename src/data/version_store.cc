@@ -286,14 +286,29 @@ DataRecord VersionStore::Finish(VersionWriter& writer) {
   return record;
 }
 
-void VersionStore::Publish(const DataRecord& record) {
+void VersionStore::Publish(DataRecord& record) {
   Log(record.key);
   {
     ChangeGuard guard(*this, record.key);
     if (MarkerVersion(RawMarker(record.key)) >= record.version()) return;
     guard.RecordWrites({record.key.Marker()});
     WriteFileAtomically(files_, PathOf(record.key.Marker()), std::to_string(record.version()));
+    record.paths.push_back(record.key.Marker());
   }
+  Log(record.key);
+}
+
+void VersionStore::Withdraw(const DataRecord& record) {
+  const fs::path folder = PathOf(record.key.VersionFolder(record.version()));
+  Log(record.key);
+  {
+    ChangeGuard guard(*this, record.key);
+    RemoveFolder(record.key, record.version());
+    if (cache_ != nullptr) {
+      for (const std::string& path : record.paths) cache_->Disown(path);
+    }
+  }
+  RemoveEmptyFolders(files_, folder.parent_path(), root_ / "data");
   Log(record.key);
 }
 

@@ -110,7 +110,7 @@ TEST_F(Versions, AHeldMarkerMovesOnPublish) {
   Write("result", "a");
   NewVersion request = TestVersion(TestKey("result"));
   request.hold_marker = true;
-  const DataRecord held = store.Write(request, "b");
+  DataRecord held = store.Write(request, "b");
   EXPECT_EQ(store.Latest(TestKey("result"))->version(), 1u);
   store.Publish(held);
   EXPECT_EQ(store.Latest(TestKey("result"))->version(), 2u);

@@ -81,7 +81,6 @@ class MethodRunner {
 
   // ---- inputs and expressions: run_inputs.cc ----
 
-
   // Steps up to the record: nothing is written but the evaluated copy.
   void Prepare(Attempt& attempt, const Json& inputs);
   void SplitInputs(Attempt& attempt, const Json& inputs, EvaluationScope& scope);
@@ -98,6 +97,7 @@ class MethodRunner {
   std::unique_ptr<BackgroundTask> StartHeartbeat(const Attempt& attempt);
 
   void Execute(Attempt& attempt);
+  void RefuseRepeatedNames(RunHost& host) const;
   std::map<std::string, std::string> ChildVariables() const;
 
   // ---- arguments and checks: run_arguments.cc, run_checks.cc ----
@@ -122,6 +122,9 @@ class MethodRunner {
   std::string WhyCancelled(const Attempt& attempt) const;
   void Finish(Attempt& attempt, const std::optional<UserError>& failure, int signal);
   void WriteRecord(Attempt& attempt);
+  // autoGc of .swamp.yaml: old versions, and data whose time is over, go after the run. Failures only warn.
+  bool CollectsAfterRuns() const;
+  void Collect() const;
 
   void Publish(Attempt& attempt, const std::optional<UserError>& failure);
 
