@@ -286,14 +286,29 @@ DataRecord VersionStore::Finish(VersionWriter& writer) {
   return record;
 }
 
-void VersionStore::Publish(const DataRecord& record) {
+void VersionStore::Publish(DataRecord& record) {
   Log(record.key);
   {
     ChangeGuard guard(*this, record.key);
     if (MarkerVersion(RawMarker(record.key)) >= record.version()) return;
     guard.RecordWrites({record.key.Marker()});
     WriteFileAtomically(files_, PathOf(record.key.Marker()), std::to_string(record.version()));
+    record.paths.push_back(record.key.Marker());
   }
+  Log(record.key);
+}
+
+void VersionStore::Withdraw(const DataRecord& record) {
+  const fs::path folder = PathOf(record.key.VersionFolder(record.version()));
+  Log(record.key);
+  {
+    ChangeGuard guard(*this, record.key);
+    RemoveFolder(record.key, record.version());
+    if (cache_ != nullptr) {
+      for (const std::string& path : record.paths) cache_->Disown(path);
+    }
+  }
+  RemoveEmptyFolders(files_, folder.parent_path(), root_ / "data");
   Log(record.key);
 }
 
@@ -395,8 +410,8 @@ std::uint64_t VersionStore::RemoveName(const DataKey& key) {
   return RemoveVersions(key, all, true);
 }
 
-std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
-  std::uint64_t bytes = 0;
+std::optional<std::uint64_t> VersionStore::RemoveUnfinished(const DataKey& key, Time before, bool only_look) {
+  std::optional<std::uint64_t> bytes;
   const std::int64_t limit = std::chrono::nanoseconds(before.time_since_epoch()).count();
   for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
     if (VersionOf(entry.name) == 0 || entry.kind != FileKind::kFolder) continue;
@@ -412,8 +427,8 @@ std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
       size += info->size;
     }
     if (touched >= limit) continue;
-    Discard(key, VersionOf(entry.name));
-    bytes += size;
+    if (!only_look) Discard(key, VersionOf(entry.name));
+    bytes = bytes.value_or(0) + size;
   }
   return bytes;
 }

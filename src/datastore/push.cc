@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 
 #include "datastore/marker_version.h"
@@ -50,6 +51,13 @@ int PhaseOf(const Candidate& candidate) {
       return 1;
   }
 }
+
+// The file of a data version that claims its number: its create-only write has one winner, whatever the contents are.
+bool IsClaim(const Candidate& candidate) {
+  return candidate.kind == DirtyKind::kWrite && candidate.path.ends_with("/metadata.yaml");
+}
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 bool ByPhase(const Candidate& a, const Candidate& b) { return PhaseOf(a) < PhaseOf(b); }
 
@@ -176,7 +184,7 @@ class Pusher {
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
                                             [](const Candidate& one) { return PhaseOf(one) > 0; });
     const auto immutable = static_cast<std::size_t>(first_mutable - candidates.begin());
-    Execute(std::span(candidates).first(immutable));
+    ExecuteImmutable(std::span(candidates).first(immutable));
     // One process of a checkout at a time: the next must build on the bases that this one sets.
     const auto lock = cache_.files().Lock(context_, cache_.root() / kPushLock, kPushLockWait);
     if (!lock) {
@@ -204,11 +212,13 @@ class Pusher {
                                                    [](const Candidate& one) { return PhaseOf(one) == 0; });
     std::vector<Candidate> others(std::make_move_iterator(first_other), std::make_move_iterator(candidates.end()));
     candidates.erase(first_other, candidates.end());
+    // The files of one version are near each other, and its claim is before the rest.
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.path < b.path; });
     for (std::size_t first = 0; first < candidates.size(); first += kAnnounceBatch) {
       const auto batch = std::span(candidates).subspan(first, std::min(kAnnounceBatch, candidates.size() - first));
       known_ = KnownMeta(state_);
       Record(state_, batch);
-      Execute(batch);
+      ExecuteImmutable(batch);
       AnnounceAll();
     }
     candidates = std::move(others);
@@ -226,6 +236,19 @@ class Pusher {
   }
 
   // ---- uploading ----
+
+  // Claims first: of a version that a peer has, nothing of ours goes up. A claim is announced with the rest of its version.
+  void ExecuteImmutable(std::span<Candidate> candidates) {
+    const auto others = std::stable_partition(candidates.begin(), candidates.end(), IsClaim);
+    holding_ = true;
+    Execute({candidates.begin(), others});
+    holding_ = false;
+    const auto lost = std::stable_partition(others, candidates.end(),
+                                            [&](const Candidate& one) { return !lost_versions_.contains(FolderOf(one.path)); });
+    Execute({others, lost});
+    for (auto& [candidate, outcome] : std::exchange(held_, {})) ToAnnounce(candidate, outcome);
+    state_.Settle(std::exchange(uploaded_, {}));
+  }
 
   void Execute(std::span<Candidate> candidates) {
     for (std::size_t first = 0; first < candidates.size(); first += kBatch) {
@@ -277,11 +300,14 @@ class Pusher {
         return;
       case Kind::kStored:
         ++report_.files_pushed;
-        ToAnnounce(candidate, outcome);
-        return;
+        [[fallthrough]];
       case Kind::kConverged:
       case Kind::kLooked:
-        ToAnnounce(candidate, outcome);
+        if (holding_) {
+          held_.emplace_back(candidate, std::move(outcome));
+        } else {
+          ToAnnounce(candidate, outcome);
+        }
         return;
       case Kind::kRemoved:
         ++report_.files_removed;
@@ -315,6 +341,7 @@ class Pusher {
                                      .peer_time = TimeOf(outcome)});
         return;
       case Kind::kRefused:
+        if (IsClaim(candidate)) lost_versions_.insert(FolderOf(candidate.path));
         RememberNumber(outcome);
         if (outcome.theirs_is_gone && !NamesAVersionHere(candidate.path)) {
           // The name was removed with all that this marker could name.
@@ -567,6 +594,9 @@ class Pusher {
   Changes changes_;
   StateDb::Settlement uploaded_;
   StateDb::Settlement announced_;
+  bool holding_ = false;
+  std::vector<std::pair<Candidate, UploadOutcome>> held_;  // claims that are up, their versions not yet
+  std::set<std::string> lost_versions_;                    // folders
   PushReport report_;
 };
 

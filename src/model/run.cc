@@ -164,18 +164,26 @@ void MethodRunner::Execute(Attempt& attempt) {
                 .initiated_by = kRunInitiator,
                 .tags = request_.tags,
                 .child_variables = ChildVariables(),
-                .observer = observer_});
+                .observer = observer_,
+                .rollback = method_->rollback_on_failure,
+                .collect = CollectsAfterRuns()});
   RefuseEarly(attempt, host);
   try {
     method_->execute({attempt.global_arguments, attempt.arguments, host});
+    RefuseRepeatedNames(host);
+    host.Publish();
     if (method_->kind() == MethodKind::kDelete) host.WriteTombstones();
   } catch (...) {
+    host.Withdraw();
     attempt.written = std::move(host.written());  // data is durable as it is written
     throw;
   }
   attempt.written = std::move(host.written());
+}
+
+void MethodRunner::RefuseRepeatedNames(RunHost& host) const {
   std::set<std::string> names;
-  for (const RunHost::Written& one : attempt.written) {
+  for (const RunHost::Written& one : host.written()) {
     if (!names.insert(one.artifact.name).second) {
       throw UserError("method_execution_failed", fmt::format("{} wrote the data {} twice", method_->name, one.artifact.name));
     }

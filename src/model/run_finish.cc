@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/collect.h"
 #include "model/run_steps.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -35,11 +36,32 @@ void MethodRunner::Finish(Attempt& attempt, const std::optional<UserError>& fail
   attempt.log->Add(LogLevel::kInfo, "model·run", fmt::format("{} after {}", record.status, DescribeDuration(took)));
   attempt.log->Finish();
   WriteRecord(attempt);
+  if (CollectsAfterRuns()) Collect();
   attempt.result.status = record.status;
   attempt.result.duration = took;
   Publish(attempt, failure);
   for (RunHost::Written& one : attempt.written) attempt.result.artifacts.push_back(std::move(one.artifact));
   Step(!failure ? "Completed" : signal != 0 ? "Cancelled" : "Failed", fmt::format("{} in {}", method_->name, DescribeDuration(took)));
+}
+
+bool MethodRunner::CollectsAfterRuns() const {
+  const auto found = services_.repo.marker.json().find("autoGc");
+  return found != services_.repo.marker.json().end() && found->is_boolean() && found->get<bool>();
+}
+
+void MethodRunner::Collect() const {
+  CollectRequest request{.run_exists = {}, .only = DataOwner{definition().type, definition().id}};
+  // A cache needn't have the records of workflow runs, so nothing follows from one that isn't there.
+  if (!services_.datastore.synced()) {
+    request.run_exists = [this](const std::string& workflow_id, const std::string& run_id) {
+      return WorkflowRunExists(calm_, services_.datastore, workflow_id, run_id);
+    };
+  }
+  try {
+    CollectGarbage(*store_, request);
+  } catch (const std::exception& error) {
+    Warn(fmt::format("old data of {} was not collected: {}", definition().name, Printable(error.what(), 200)));
+  }
 }
 
 void MethodRunner::WriteRecord(Attempt& attempt) {

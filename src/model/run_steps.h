@@ -99,6 +99,7 @@ class MethodRunner {
   std::unique_ptr<BackgroundTask> StartHeartbeat(const Attempt& attempt);
 
   void Execute(Attempt& attempt);
+  void RefuseRepeatedNames(RunHost& host) const;
   std::map<std::string, std::string> ChildVariables() const;
 
   // ---- arguments and checks: run_arguments.cc, run_checks.cc ----
@@ -123,6 +124,9 @@ class MethodRunner {
   std::string WhyCancelled(const Attempt& attempt) const;
   void Finish(Attempt& attempt, const std::optional<UserError>& failure, int signal);
   void WriteRecord(Attempt& attempt);
+  // autoGc of .swamp.yaml: old versions, and data whose time is over, go after the run. Failures only warn.
+  bool CollectsAfterRuns() const;
+  void Collect() const;
 
   void Publish(Attempt& attempt, const std::optional<UserError>& failure);
 
