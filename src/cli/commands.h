@@ -7,6 +7,7 @@ namespace swamp {
 class Session;
 
 // One function a top-level word, each in the file of that name.
+void AddAccessCommands(CLI::App& root, Session& session);
 void AddCelCommands(CLI::App& root, Session& session);
 void AddCompletionsCommands(CLI::App& root, Session& session);
 void AddDataCommands(CLI::App& root, Session& session);

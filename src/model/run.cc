@@ -5,6 +5,7 @@
 #include <set>
 
 #include "data/version_store.h"
+#include "model/control_plane_types.h"
 #include "model/definition_upgrade.h"
 #include "model/evaluate.h"
 #include "model/evaluated_definitions.h"
@@ -143,6 +144,8 @@ class Runner {
   // ---- what is to be run ----
 
   void Resolve() {
+    // Not where it is the name of a model of people's own.
+    if (request_.definition || !definitions_.Find(request_.model_or_type)) RefuseControlPlaneType(request_.model_or_type, "run");
     const bool synced = services_.datastore.synced();
     if (synced && services_.config.managed()) services_.config.Refresh(context_);
     if (const ModelType* type = DirectType()) {
@@ -167,6 +170,7 @@ class Runner {
         found = definitions_.Find(request_.model_or_type);
       }
       model_.stored = found ? std::move(*found) : definitions_.Require(request_.model_or_type);
+      RefuseControlPlaneType(definition().type, "run");
       type_ = &services_.types.Require(definition().type);
       method_ = &type_->RequireMethod(request_.method);
     }

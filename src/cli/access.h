@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/session.h"
+#include "model/records.h"
+
+namespace swamp {
+
+// The parts of `swamp access`, each in the file of that name.
+void AddAccessGroup(CLI::App& group, Session& session);
+
+// What commands that work on the program's own records ask of a session.
+RecordServices RecordServicesOf(Session& session);
+// Records that only read: fetched when this checkout never has, or with --refresh.
+void AddRefresh(CLI::App& command, bool& refresh);
+void PullRecords(Session& session, bool refresh);
+
+// The change as `model method run` shows a run, with `changed`.
+Rendered RenderRecordChange(const RecordChange& change, const std::string& text);
+
+}  // namespace swamp
