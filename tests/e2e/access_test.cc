@@ -1,0 +1,135 @@
+// swamp access: records that several checkouts change at the same time.
+
+#include <set>
+#include <thread>
+
+#include "backends.h"
+
+namespace swamp::e2e {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+class Access : public OnEveryBucket {
+ protected:
+  void SetUp() override {
+    OnEveryBucket::SetUp();
+    if (IsSkipped()) return;
+    bucket.emplace(GetParam());
+    a = &bucket->first();
+    c = &bucket->Clone("cat");
+  }
+
+  static std::vector<std::string> Members(Checkout& checkout, const std::string& group = "ops") {
+    std::vector<std::string> members;
+    const Json shown = checkout.Do({"access", "group", "members", group, "--refresh"});
+    for (const Json& one : shown["members"]) {
+      members.push_back(one["kind"].get<std::string>() + ":" + one["id"].get<std::string>());
+    }
+    return members;
+  }
+  // Runs both at the same time.
+  static void Together(const std::function<void()>& one, const std::function<void()>& other) {
+    std::thread thread(one);
+    other();
+    thread.join();
+  }
+
+  std::optional<Bucket> bucket;
+  Checkout* a = nullptr;
+  Checkout* c = nullptr;
+};
+SWAMP_ON_EVERY_BUCKET(Access);
+
+TEST_P(Access, MembersAddedOnAStaleCacheAreAllThere) {
+  a->Do({"access", "group", "create", "ops"});
+  EXPECT_THAT(Members(*c), IsEmpty());
+  a->Do({"access", "group", "add-member", "ops", "user:ann"});
+  const Json added = c->Do({"access", "group", "add-member", "ops", "user:cat"});
+  EXPECT_EQ(added["changed"], true);
+  EXPECT_EQ(added["dataArtifacts"][0]["attributes"]["members"].size(), 2u);
+  a->Do({"access", "group", "remove-member", "ops", "user:ann"});
+  EXPECT_THAT(Members(*c), ElementsAre("user:cat"));
+  EXPECT_THAT(Members(*a), ElementsAre("user:cat"));
+}
+
+TEST_P(Access, NoneOfManyMembersAddedAtTheSameTimeIsLost) {
+  a->Do({"access", "group", "create", "ops"});
+  std::set<std::string> wanted;
+  for (int i = 0; i < 4; ++i) {
+    const std::string ann = "user:ann" + std::to_string(i);
+    const std::string cat = "worker:cat" + std::to_string(i);
+    Together([&] { a->Do({"access", "group", "add-member", "ops", ann}); },
+             [&] { c->Do({"access", "group", "add-member", "ops", cat}); });
+    wanted.insert({ann, cat});
+  }
+  for (Checkout* one : {a, c}) {
+    const std::vector<std::string> members = Members(*one);
+    EXPECT_EQ(std::set<std::string>(members.begin(), members.end()), wanted);
+    EXPECT_EQ(members.size(), wanted.size());
+  }
+}
+
+TEST_P(Access, WhatIsSoAlreadyWritesNothing) {
+  a->Do({"access", "group", "create", "ops"});
+  a->Do({"access", "group", "add-member", "ops", "user:ann"});
+  const auto keys = bucket->Keys();
+  EXPECT_EQ(c->Do({"access", "group", "add-member", "ops", "user:ann"})["changed"], false);
+  EXPECT_EQ(a->Do({"access", "group", "remove-member", "ops", "user:cat"})["changed"], false);
+  EXPECT_EQ(bucket->Keys(), keys);
+}
+
+TEST_P(Access, OfTwoWhoMakeAGroupOneIsTold) {
+  std::array<RunResult, 2> results;
+  Together([&] { results[0] = a->Run({"access", "group", "create", "ops", "--json"}); },
+           [&] { results[1] = c->Run({"access", "group", "create", "ops", "--json"}); });
+  std::multiset<std::string> codes;
+  for (const RunResult& one : results) codes.insert(one.exit_code == 0 ? "" : one.error_code());
+  EXPECT_THAT(codes, UnorderedElementsAre("", "group_exists")) << results[0] << results[1];
+  EXPECT_EQ(a->Do({"access", "group", "list", "--refresh"}).size(), 1u);
+  EXPECT_EQ(c->Do({"access", "group", "list", "--refresh"}).size(), 1u);
+}
+
+TEST_P(Access, SV21_ARecordWhoseDefinitionIsGoneIsTakenOver) {
+  a->Do({"access", "group", "create", "ops"});
+  a->Do({"access", "group", "add-member", "ops", "user:ann"});
+  const std::string definition = "auto-definitions/swamp/group/ops.yaml";
+  const auto object = GetBytes(bucket->context(), bucket->store(), definition);
+  ASSERT_TRUE(object);
+  bucket->store().Delete(bucket->context(), definition, object->state.info.etag);
+  std::filesystem::remove_all(a->cache());
+  a->Do({"access", "group", "add-member", "ops", "user:bob"});
+  EXPECT_THAT(Members(*a), ElementsAre("user:ann", "user:bob"));
+  EXPECT_EQ(a->Do({"access", "group", "list"}).size(), 1u);
+}
+
+TEST_P(Access, WhatFailedToBePublishedIsWithTheNextChange) {
+  const std::string id = a->Do({"access", "group", "create", "ops"})["modelId"];
+  a->FailPuts("data/swamp/group/" + id + "/group-main/2/metadata.yaml", Proxy::Moment::kBefore);
+  a->Fail({"access", "group", "add-member", "ops", "user:ann"}, "managed_config_unpublished");
+  a->EndFaults();
+  a->Do({"access", "group", "add-member", "ops", "user:bob"});
+  EXPECT_THAT(Members(*c), ElementsAre("user:ann", "user:bob"));
+}
+
+TEST_P(Access, OtherWaysOfWritingTheTypeAreRefusedToo) {
+  a->Do({"access", "group", "create", "ops"});
+  for (const std::string type : {"swamp/grant", "@swamp/grant", "Swamp::Grant", "swamp.grant", "@SWAMP/Grant", " swamp//grant "}) {
+    a->Fail({"model", "create", type, "x"}, "control_plane_type");
+    a->Fail({"model", "method", "run", type, "create", "x"}, "control_plane_type");
+  }
+  a->Fail({"model", "method", "run", "ops", "add-member"}, "control_plane_type");
+  a->Fail({"model", "delete", "ops", "-y"}, "control_plane_type");
+  a->Fail({"model", "delete", "ops", "-f"}, "control_plane_type");
+  a->Fail({"data", "delete", "ops", "group-main", "-y"}, "control_plane_type");
+  a->Fail({"data", "delete", "ops", "--all", "-y"}, "control_plane_type");
+  a->Fail({"data", "rename", "ops", "group-main", "other"}, "control_plane_type");
+  EXPECT_EQ(a->Do({"access", "group", "list"}).size(), 1u);
+}
+
+}  // namespace
+}  // namespace swamp::e2e
