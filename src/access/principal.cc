@@ -54,11 +54,15 @@ Parts Split(std::string_view text, std::span<const std::string_view> kinds, bool
                   fmt::format("One is {}{}.", List(kinds, ":<name>"), more));
 }
 
-std::optional<Parts> FromFields(const Json& json, std::span<const std::string_view> kinds, std::string_view name_key,
-                                bool (*is_name)(std::string_view)) {
+// What is stored may have kinds that only newer programs know: those match nothing here.
+bool IsKind(std::string_view kind) {
+  return !kind.empty() && kind.size() <= 40 && std::all_of(kind.begin(), kind.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
+}
+
+std::optional<Parts> FromFields(const Json& json, std::string_view name_key, bool (*is_name)(std::string_view)) {
   auto kind = StringMember(json, "kind");
   auto name = StringMember(json, name_key);
-  if (!kind || !name || !Has(kinds, *kind) || !is_name(*name)) return std::nullopt;
+  if (!kind || !name || !IsKind(*kind) || !is_name(*name)) return std::nullopt;
   return Parts{std::move(*kind), std::move(*name)};
 }
 
@@ -72,7 +76,7 @@ Principal Principal::Parse(std::string_view text) {
 }
 
 std::optional<Principal> Principal::FromJson(const Json& json) {
-  auto parts = FromFields(json, kPrincipals, "id", IsName);
+  auto parts = FromFields(json, "id", IsName);
   if (!parts) return std::nullopt;
   return Principal{std::move(parts->kind), std::move(parts->name)};
 }
@@ -83,7 +87,7 @@ Subject Subject::Parse(std::string_view text) {
 }
 
 std::optional<Subject> Subject::FromJson(const Json& json) {
-  auto parts = FromFields(json, kSubjects, "name", IsName);
+  auto parts = FromFields(json, "name", IsName);
   if (!parts) return std::nullopt;
   return Subject{std::move(parts->kind), std::move(parts->name)};
 }
@@ -94,7 +98,7 @@ Resource Resource::Parse(std::string_view text) {
 }
 
 std::optional<Resource> Resource::FromJson(const Json& json) {
-  auto parts = FromFields(json, kResources, "pattern", IsPattern);
+  auto parts = FromFields(json, "pattern", IsPattern);
   if (!parts) return std::nullopt;
   return Resource{std::move(parts->kind), std::move(parts->name)};
 }

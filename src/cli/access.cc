@@ -30,6 +30,9 @@ Rendered RenderRecordChange(const RecordChange& change, const std::string& text)
 void AddAccessCommands(CLI::App& root, Session& session) {
   CLI::App* group = AddGroup(root, "access", "Who may do what on a server");
   AddAccessGroup(*group, session);
+  AddAccessGrant(*group, session);
+  AddAccessCheck(*group, session);
+  AddAccessReload(*group, session);
 }
 
 }  // namespace swamp

@@ -9,6 +9,9 @@ namespace swamp {
 
 // The parts of `swamp access`, each in the file of that name.
 void AddAccessGroup(CLI::App& group, Session& session);
+void AddAccessGrant(CLI::App& group, Session& session);
+void AddAccessCheck(CLI::App& group, Session& session);
+void AddAccessReload(CLI::App& group, Session& session);  // access_grant.cc
 
 // What commands that work on the program's own records ask of a session.
 RecordServices RecordServicesOf(Session& session);

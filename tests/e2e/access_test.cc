@@ -1,5 +1,7 @@
 // swamp access: records that several checkouts change at the same time.
 
+#include <array>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -129,6 +131,92 @@ TEST_P(Access, OtherWaysOfWritingTheTypeAreRefusedToo) {
   a->Fail({"data", "delete", "ops", "--all", "-y"}, "control_plane_type");
   a->Fail({"data", "rename", "ops", "group-main", "other"}, "control_plane_type");
   EXPECT_EQ(a->Do({"access", "group", "list"}).size(), 1u);
+}
+
+// ---- grants ----
+
+std::string Effect(Checkout& checkout, const std::string& subject, const std::string& action, const std::string& on) {
+  return checkout.Do({"access", "check", "--subject", subject, "--action", action, "--on", on, "--refresh"})["effect"];
+}
+
+void WriteGrants(Checkout& checkout, const std::string& name, const std::string& text) {
+  std::filesystem::create_directories(checkout.folder() / "grants");
+  std::ofstream(checkout.folder() / "grants" / name) << text;
+}
+
+constexpr const char* kTwoGrants =
+    "grants:\n"
+    "  - {subject: user:ann, effect: allow, actions: [run], resource: 'model:*'}\n"
+    "  - {subject: user:ann, effect: deny, actions: [run], resource: model:prod}\n";
+
+TEST_P(Access, SV02_ADenyIsSeenByEveryCheckout) {
+  a->Do({"access", "group", "create", "ops"});
+  a->Do({"access", "group", "add-member", "ops", "user:ann"});
+  a->Do({"access", "grant", "create", "--subject", "user:ann", "--allow", "run,read", "--on", "model:*"});
+  const Json denied = c->Do({"access", "grant", "create", "--subject", "group:ops", "--deny", "run", "--on", "model:prod"});
+  const std::string id = denied["dataArtifacts"][0]["attributes"]["id"];
+  for (Checkout* one : {a, c}) {
+    EXPECT_EQ(Effect(*one, "user:ann", "run", "model:test"), "allow");
+    EXPECT_EQ(Effect(*one, "user:ann", "run", "model:prod"), "deny");
+    EXPECT_EQ(one->Do({"access", "grant", "list"}).size(), 2u);
+  }
+  EXPECT_EQ(a->Do({"access", "grant", "revoke", id})["changed"], true);
+  EXPECT_EQ(Effect(*c, "user:ann", "run", "model:prod"), "allow");
+  const auto keys = bucket->Keys();
+  EXPECT_EQ(c->Do({"access", "grant", "revoke", id.substr(0, 8)})["changed"], false);
+  EXPECT_EQ(bucket->Keys(), keys) << "what is revoked already writes nothing";
+  EXPECT_EQ(c->Do({"access", "grant", "list"}).size(), 2u) << "it stays in the list";
+}
+
+TEST_P(Access, ReloadsAtTheSameTimeMakeEachGrantOnce) {
+  WriteGrants(*a, "team.yaml", kTwoGrants);
+  WriteGrants(*c, "team.yaml", kTwoGrants);
+  Together([&] { a->Do({"access", "reload"}); }, [&] { c->Do({"access", "reload"}); });
+  EXPECT_EQ(a->Do({"access", "grant", "list", "--refresh"}).size(), 2u);
+  EXPECT_EQ(c->Do({"access", "grant", "list", "--refresh"}).size(), 2u);
+  EXPECT_EQ(c->Do({"access", "reload"})["created"], 0);
+  EXPECT_EQ(Effect(*c, "user:ann", "run", "model:prod"), "deny");
+  EXPECT_EQ(Effect(*a, "user:ann", "run", "model:test"), "allow");
+  // Gone and back again: the same two grants.
+  std::filesystem::remove(a->folder() / "grants" / "team.yaml");
+  EXPECT_EQ(a->Do({"access", "reload"})["revoked"], 2);
+  EXPECT_EQ(Effect(*c, "user:ann", "run", "model:test"), "deny");
+  EXPECT_EQ(c->Do({"access", "reload"})["created"], 2);
+  EXPECT_EQ(c->Do({"access", "grant", "list"}).size(), 2u);
+}
+
+TEST_P(Access, SV08_ABadGrantsFileIsReportedAndTheOthersCount) {
+  WriteGrants(*a, "a.yaml", kTwoGrants);
+  WriteGrants(*a, "b.yaml", "grants:\n- {subject: user:bob, effect: allow, actions: [read], resource: 'data:*'}\n");
+  std::filesystem::create_directories(a->folder() / "grants" / "..data");
+  std::ofstream(a->folder() / "grants" / "..data" / "c.yaml")
+      << "grants:\n- {subject: user:cat, effect: allow, actions: [read], resource: 'data:*'}\n";
+  std::filesystem::create_symlink("..data/c.yaml", a->folder() / "grants" / "c.yaml");
+  EXPECT_EQ(a->Do({"access", "reload"})["created"], 4);
+  EXPECT_EQ(Effect(*a, "user:cat", "read", "data:x"), "allow") << "links are followed";
+  WriteGrants(*a, "a.yaml", "grants:\n  - subject: user:ann\n    effect: allow\n    actions: [fly]\n    resource: model:x\n");
+  WriteGrants(*a, "b.yaml", "grants:\n- {subject: user:bob, effect: deny, actions: [read], resource: 'data:*'}\n");
+  std::filesystem::remove(a->folder() / "grants" / "..data" / "c.yaml");
+  const RunResult result = a->Run({"access", "reload", "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  const Json report = result.json();
+  EXPECT_EQ(report["failed"], 2);
+  EXPECT_THAT(report["files"][0]["error"].get<std::string>(), HasSubstr("a.yaml: entry 1 (line 2): \"fly\""));
+  EXPECT_EQ(Effect(*a, "user:ann", "run", "model:prod"), "deny") << "what the bad file had granted stays";
+  EXPECT_EQ(Effect(*a, "user:cat", "read", "data:x"), "allow");
+  EXPECT_EQ(Effect(*a, "user:bob", "read", "data:x"), "deny");
+}
+
+TEST_P(Access, SV06_ADenyThatCannotBeEvaluatedDenies) {
+  a->Do({"access", "grant", "create", "--subject", "user:ann", "--allow", "read", "--on", "model:*"});
+  a->Do({"access", "grant", "create", "--subject", "user:ann", "--deny", "read", "--on", "model:*", "--when", "tags.env == \"prod\""});
+  const Json closed = a->Do({"access", "check", "--subject", "user:ann", "--action", "read", "--on", "model:m"});
+  EXPECT_EQ(closed["effect"], "deny");
+  EXPECT_EQ(closed["reason"], "condition-failed");
+  EXPECT_EQ(a->Do({"access", "check", "--subject", "user:ann", "--action", "read", "--on", "model:m", "--field", "tags.env=test"})["effect"],
+            "allow");
+  a->Fail({"access", "grant", "create", "--subject", "user:ann", "--allow", "read", "--on", "model:*", "--when", "tags.env =="},
+          "validation_failed");
 }
 
 }  // namespace
