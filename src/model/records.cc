@@ -82,7 +82,7 @@ std::vector<StoredRecord> Records::All(Broken broken) {
     if (entry.kind != FileKind::kFolder || !IsUuid(entry.name)) continue;
     try {
       auto latest = store().Latest({{type_.type, entry.name}, type_.data_name});
-      if (!latest || latest->metadata.deleted) continue;
+      if (!latest || latest->metadata.deleted || IsComing(*latest)) continue;
       StoredRecord record{.model_id = entry.name, .path = store().PathOf(latest->RawPath())};
       record.value = ParseContent(store().Content(*latest, kContentLimit), latest->RawPath());
       record.model_name = latest->metadata.tag("modelName");
@@ -108,6 +108,10 @@ std::vector<StoredRecord> Records::All(Broken broken) {
   std::vector<StoredRecord> all;
   for (auto& [name, record] : by_name) all.push_back(std::move(record));
   return all;
+}
+
+bool Records::IsComing(const DataRecord& record) {
+  return !context_.files().Stat(store().PathOf(record.RawPath())) && !context_.files().Stat(store().PathOf(record.key.Marker()));
 }
 
 std::optional<StoredRecord> Records::Find(const std::string& name) {
@@ -265,6 +269,7 @@ class Records::Changing {
     Base base;
     base.data = records_.store().Latest(Key());
     if (!base.data) return base;
+    if (datastore_.synced() && records_.IsComing(*base.data)) return BaseInBucket();
     base.version = base.data->version();
     if (!base.data->metadata.deleted) {
       base.value = ParseContent(records_.store().Content(*base.data, kContentLimit), base.data->RawPath());
@@ -312,7 +317,8 @@ class Records::Changing {
   Base BaseHereBut(std::uint64_t abandoned) {
     datastore_.PullModelData(context_, Model());
     Remember(abandoned);
-    return BaseHere();
+    const auto latest = records_.store().Latest(Key());
+    return !latest || records_.IsComing(*latest) ? Base{} : BaseHere();
   }
 
   // The next number is a higher one.

@@ -86,6 +86,8 @@ class Records {
   class Changing;
 
   VersionStore& store();
+  // The first version of a name that a peer has claimed, but not finished: nobody has been told yet that it is there.
+  bool IsComing(const DataRecord& record);
   std::string DefinitionPathOf(const std::string& name) const;
   std::optional<Definition> FindDefinition(const std::string& name);
 
