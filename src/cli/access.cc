@@ -2,10 +2,13 @@
 
 #include "cli/access.h"
 
+#include <fmt/format.h>
+
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "cli/model_run.h"
 #include "data/edit_data.h"
+#include "util/text.h"
 
 namespace swamp {
 
@@ -27,10 +30,23 @@ Rendered RenderRecordChange(const RecordChange& change, const std::string& text)
   return {std::move(json), text};
 }
 
+Duration ParseTokenDuration(const std::string& text) {
+  constexpr Duration kLongest = std::chrono::hours(24 * 3660);
+  const auto duration = ParseDuration(text);
+  if (duration && *duration <= kLongest) return *duration;
+  throw UserError("usage", fmt::format("--duration \"{}\" is no time for which a token can be valid", Printable(text, 40)),
+                  "Give a number with m, h, d, w, mo or y, such as 24h or 30d; at most 10y.");
+}
+
+std::string HowToReadToken(const std::string& name, const std::string& vault, const std::string& secret_key) {
+  return fmt::format("Its secret: swamp vault read-secret {} {}\nPresent it as: {}.<secret>\n", vault, secret_key, name);
+}
+
 void AddAccessCommands(CLI::App& root, Session& session) {
   CLI::App* group = AddGroup(root, "access", "Who may do what on a server");
   AddAccessGroup(*group, session);
   AddAccessGrant(*group, session);
+  AddAccessToken(*group, session);
   AddAccessCheck(*group, session);
   AddAccessReload(*group, session);
 }
