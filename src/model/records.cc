@@ -228,20 +228,25 @@ class Records::Changing {
     return lock;
   }
 
-  // A version that an earlier command could not publish. Where a peer has taken its number meanwhile, theirs counts and ours
+  // What an earlier command could not publish, or died before it did. Where a peer has taken its number meanwhile, theirs counts and ours
   // is kept aside: it was made on older ground.
   void SettleEarlier() {
     Cache& cache = datastore_.replica(context_).cache();
     std::vector<std::uint64_t> pending;
-    PushOptions options;
+    bool anything = false;
+    PushOptions claims;
     const std::string folder = Key().Folder() + "/";
     for (const std::string& path : UnpublishedPaths(cache)) {
-      if (!path.starts_with(folder) || !path.ends_with("/metadata.yaml")) continue;
+      if (path == definition_path_) anything = true;
+      if (!path.starts_with(folder)) continue;
+      anything = true;
+      if (!path.ends_with("/metadata.yaml")) continue;
       pending.push_back(NumberOf(path.substr(folder.size(), path.rfind('/') - folder.size())));
-      options.only.push_back(path);
+      claims.only.push_back(path);
     }
-    if (pending.empty()) return;
-    const PushReport report = datastore_.Push(context_, options);
+    if (!anything) return;
+    PushReport report;
+    if (!pending.empty()) report = datastore_.Push(context_, claims);
     for (const std::uint64_t version : pending) {
       const std::string version_folder = Key().VersionFolder(version);
       const bool lost = Lost(report, version_folder);
@@ -256,6 +261,9 @@ class Records::Changing {
       context_.log().Warn(kLog, fmt::format("an earlier change of {} {} could not be published and lost to a peer's; it is kept in {}",
                                             type_.type, request_.name, copy.string()));
     }
+    PushOptions rest;
+    rest.only = {"data/" + Model() + "/", definition_path_, "outputs/" + type_.type + "/"};
+    datastore_.Push(context_, rest);
     if (!report.conflicts.empty()) datastore_.PullModelData(context_, Model());
   }
 
@@ -296,6 +304,8 @@ class Records::Changing {
         // Whoever began it has died, and had told nobody that it was done.
         if (!complete) return BaseHereBut(base.version);
         Remember(base.version);
+        // Ours may still name the version that was taken back; left so, later pulls would pass it over.
+        Push({Key().Marker()});
         return base;
       }
       context_.clock().Sleep(context_, kPeerPoll);

@@ -1,5 +1,6 @@
 // swamp access: records that several checkouts change at the same time.
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <set>
@@ -217,6 +218,150 @@ TEST_P(Access, SV06_ADenyThatCannotBeEvaluatedDenies) {
             "allow");
   a->Fail({"access", "grant", "create", "--subject", "user:ann", "--allow", "read", "--on", "model:*", "--when", "tags.env =="},
           "validation_failed");
+}
+
+// ---- tokens ----
+
+constexpr const char* kVault = "_token-secrets";
+
+std::string SecretOf(Checkout& checkout, const std::string& key) {
+  const RunResult result = checkout.Run({"vault", "read-secret", kVault, key});
+  EXPECT_EQ(result.exit_code, 0) << result;
+  return result.out;
+}
+
+// Files below a folder that hold the text.
+std::vector<std::string> FilesWith(const std::filesystem::path& folder, const std::string& text) {
+  std::vector<std::string> found;
+  if (!std::filesystem::exists(folder)) return found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    if (bytes.find(text) != std::string::npos) found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+TEST_P(Access, OfTwoWhoMintATokenOneIsToldAndOneSecretCounts) {
+  std::array<RunResult, 2> results;
+  Together([&] { results[0] = a->Run({"access", "token", "mint", "t", "--principal", "user:ann", "--json"}); },
+           [&] { results[1] = c->Run({"access", "token", "mint", "t", "--principal", "user:cat", "--json"}); });
+  std::multiset<std::string> codes;
+  for (const RunResult& one : results) codes.insert(one.exit_code == 0 ? "" : one.error_code());
+  EXPECT_THAT(codes, UnorderedElementsAre("", "token_exists")) << results[0] << results[1];
+  const Json winner = (results[0].exit_code == 0 ? results[0] : results[1]).json();
+  const Json list = c->Do({"access", "token", "list", "--refresh"});
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["principalId"], winner["principalId"]);
+  EXPECT_EQ(SecretOf(*a, "server-token-t").size(), 64u);
+  EXPECT_EQ(SecretOf(*a, "server-token-t"), SecretOf(*c, "server-token-t"));
+}
+
+TEST_P(Access, TwoFirstMintsAtTheSameTimeMakeOneKey) {
+  Together([&] { a->Do({"access", "token", "mint", "ta", "--principal", "user:ann"}); },
+           [&] { c->Do({"worker", "token", "create", "wc", "--duration", "1d"}); });
+  for (Checkout* one : {a, c}) {
+    EXPECT_EQ(SecretOf(*one, "server-token-ta").size(), 64u);
+    EXPECT_EQ(SecretOf(*one, "worker-token-wc").size(), 64u);
+  }
+  EXPECT_EQ(bucket->Peek("_control/token-secrets/encryption-key")->size(), 32u);
+}
+
+TEST_P(Access, ATokenIsRotatedAndRevokedFromAnyCheckout) {
+  a->Do({"access", "token", "mint", "t", "--principal", "user:ann", "--email", "ann@example.org"});
+  const std::string first = SecretOf(*a, "server-token-t");
+  c->Do({"access", "token", "rotate", "t", "--duration", "1h"});
+  EXPECT_NE(SecretOf(*a, "server-token-t"), first);
+  const Json list = a->Do({"access", "token", "list", "--refresh"});
+  EXPECT_EQ(list[0]["principalEmail"], "ann@example.org");
+  EXPECT_EQ(a->Do({"access", "token", "revoke", "t"})["alreadyRevoked"], false);
+  const auto keys = bucket->Keys();
+  const Json again = c->Do({"access", "token", "revoke", "t"});
+  EXPECT_EQ(again["alreadyRevoked"], true);
+  EXPECT_EQ(bucket->Keys(), keys) << "what is revoked already writes nothing";
+  c->Fail({"access", "token", "rotate", "t"}, "token_revoked");
+  EXPECT_EQ(c->Do({"access", "token", "mint", "t", "--principal", "user:bob"})["principalId"], "user:bob");
+}
+
+// OB-10, VA-D: mint prints where the token is and how to read it, and its value stands nowhere in the clear.
+TEST_P(Access, ASecretStandsNowhereInTheClear) {
+  a->Do({"vault", "create", "local_encryption", "v1"});
+  std::vector<RunResult> results;
+  results.push_back(a->Run({"access", "token", "mint", "t", "--principal", "user:ann", "-v"}));
+  EXPECT_THAT(results.back().out, HasSubstr("swamp vault read-secret _token-secrets server-token-t\n"));
+  results.push_back(a->Run({"access", "token", "mint", "u", "--principal", "user:ann", "--vault", "v1", "--json"}));
+  results.push_back(a->Run({"worker", "token", "create", "w", "--duration", "1d", "--json"}));
+  std::set<std::string> secrets = {SecretOf(*a, "server-token-t"), SecretOf(*a, "worker-token-w"),
+                                   a->Run({"vault", "read-secret", "v1", "server-token-u"}).out};
+  EXPECT_EQ(secrets.size(), 3u);
+  results.push_back(a->Run({"access", "token", "rotate", "t", "--log-level", "trace"}));
+  secrets.insert(SecretOf(*a, "server-token-t"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"access", "token", "list", "--json"}, {"worker", "token", "list", "--json"},
+        {"data", "query", "true", "--json"}, {"vault", "audit-trail", "--json"}, {"vault", "inspect", kVault, "server-token-t", "--json"},
+        {"vault", "list-keys", kVault}}) {
+    results.push_back(a->Run(words));
+  }
+  for (const std::string& secret : secrets) {
+    ASSERT_EQ(secret.size(), 64u);
+    for (const RunResult& one : results) {
+      EXPECT_EQ(one.exit_code, 0) << one;
+      EXPECT_THAT(one.out + one.err, Not(HasSubstr(secret)));
+    }
+    EXPECT_THAT(FilesWith(a->folder(), secret), IsEmpty());
+    EXPECT_THAT(FilesWith(a->home(), secret), IsEmpty());
+    for (const std::string& key : bucket->Keys()) EXPECT_THAT(*bucket->Peek(key), Not(HasSubstr(secret))) << key;
+  }
+  EXPECT_FALSE(std::filesystem::exists(a->cache() / "_control")) << "the key is not kept here";
+}
+
+TEST_P(Access, SV18_ExpressionsDoNotReachTheProgramsVault) {
+  a->Do({"access", "token", "mint", "t", "--principal", "user:ann"});
+  a->Do({"model", "create", "command/shell", "m"});
+  const RunResult result = a->Run({"model", "method", "run", "m", "execute", "--input",
+                                   "run=echo ${{ vault.get(_token-secrets, server-token-t) }}", "--json"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.out + result.err, Not(HasSubstr(SecretOf(*a, "server-token-t"))));
+  a->Fail({"vault", "put", kVault, "server-token-t", "x", "-y"}, "validation_failed");
+  a->Fail({"vault", "delete", kVault, "server-token-t", "-f"}, "validation_failed");
+}
+
+TEST_P(Access, ALostKeyIsSaidAndNotMadeAnew) {
+  a->Do({"access", "token", "mint", "t", "--principal", "user:ann"});
+  const std::string key = "_control/token-secrets/encryption-key";
+  const auto object = GetBytes(bucket->context(), bucket->store(), key);
+  bucket->store().Delete(bucket->context(), key, object->state.info.etag);
+  a->Fail({"vault", "read-secret", kVault, "server-token-t"}, "vault_key_missing");
+  c->Fail({"access", "token", "mint", "u", "--principal", "user:ann"}, "vault_key_missing");
+  EXPECT_FALSE(bucket->Peek(key));
+  EXPECT_EQ(c->Do({"access", "token", "list", "--refresh"}).size(), 1u);
+}
+
+// ---- crashes ----
+
+// Killed at any request, then run again: the token is there once, and has its secret.
+TEST_P(Access, AMintThatIsKilledAnywhereCanBeRunAgain) {
+  for (const Proxy::Moment moment : {Proxy::Moment::kBefore, Proxy::Moment::kAfter}) {
+    for (int request = 0;; request += 3) {
+      const std::string name = (moment == Proxy::Moment::kBefore ? "b" : "a") + std::to_string(request);
+      const std::vector<std::string> mint = {"access", "token", "mint", name, "--principal", "user:ann", "--json"};
+      const bool killed = a->RunKilledAt(mint, request, moment);
+      if (!killed) break;
+      // Its lock may be left.
+      const Json held = a->Do({"datastore", "lock", "status"});
+      if (held.contains("modelLocks")) {
+        for (const Json& one : held["modelLocks"]) {
+          a->Run({"datastore", "lock", "release", "--force", "--model", one["model"].get<std::string>()});
+        }
+      }
+      const RunResult again = a->Run(mint);
+      EXPECT_TRUE(again.exit_code == 0 || again.error_code() == "token_exists") << again;
+      EXPECT_EQ(SecretOf(*a, "server-token-" + name).size(), 64u) << "killed at " << request;
+      const Json list = c->Do({"access", "token", "list", "--refresh"});
+      EXPECT_EQ(std::count_if(list.begin(), list.end(), [&](const Json& one) { return one["name"] == name; }), 1) << request;
+    }
+  }
 }
 
 }  // namespace
