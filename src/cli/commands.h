@@ -7,6 +7,7 @@ namespace swamp {
 class Session;
 
 // One function a top-level word, each in the file of that name.
+void AddAccessCommands(CLI::App& root, Session& session);
 void AddCelCommands(CLI::App& root, Session& session);
 void AddCompletionsCommands(CLI::App& root, Session& session);
 void AddDataCommands(CLI::App& root, Session& session);
@@ -18,6 +19,7 @@ void AddModelCommands(CLI::App& root, Session& session);
 void AddRepoCommands(CLI::App& root, Session& session);
 void AddVaultCommands(CLI::App& root, Session& session);
 void AddVersionCommand(CLI::App& root, Session& session);
+void AddWorkerCommands(CLI::App& root, Session& session);
 
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);

@@ -347,6 +347,31 @@ DataRecord VersionStore::RenumberAbove(const DataRecord& record, std::uint64_t a
   return moved;
 }
 
+void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
+  const DataKey& key = record.key;
+  const std::string folder = key.VersionFolder(record.version());
+  Log(key);
+  {
+    ChangeGuard guard(*this, key);
+    RemoveFolder(key, record.version());
+    if (cache_ != nullptr) {
+      cache_->Disown(folder + "/raw");
+      cache_->Disown(folder + "/metadata.yaml");
+    }
+    if (!number_is_a_peers && MarkerVersion(RawMarker(key)) == record.version()) {
+      const std::vector<std::uint64_t> left = Versions(key);
+      guard.RecordWrites({key.Marker()});
+      if (left.empty()) {
+        files_.Remove(PathOf(key.Marker()));
+        if (cache_ != nullptr) cache_->Disown(key.Marker());
+      } else {
+        WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
+      }
+    }
+  }
+  Log(key);
+}
+
 std::uint64_t VersionStore::RemoveFile(const std::string& tier_path) {
   const fs::path path = PathOf(tier_path);
   const auto info = files_.Stat(path);
