@@ -18,6 +18,7 @@ void AddModelCommands(CLI::App& root, Session& session);
 void AddRepoCommands(CLI::App& root, Session& session);
 void AddVaultCommands(CLI::App& root, Session& session);
 void AddVersionCommand(CLI::App& root, Session& session);
+void AddWorkflowCommands(CLI::App& root, Session& session);
 
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "datastore/edit_document.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/random.h"
@@ -41,13 +42,11 @@ VaultConfig ParseReplacement(const StoredVault& current, std::string& text) {
   const std::string what = "the new text of " + current.document.path;
   const Json json = ParseYaml(text, what);
   if (!json.is_object()) throw UserError("vault_config_invalid", what + " is not a map of keys to values");
-  const auto keep = [&](const char* key, const std::string& value) {
-    if (!json.contains(key)) text = SetYamlKey(text, std::vector<std::string>{key}, value);
-  };
-  keep("id", current.vault.id);
-  keep("name", current.vault.name);
-  keep("type", current.vault.type);
-  keep("createdAt", current.vault.created_at);
+  text = WithKeysKept(std::move(text), json,
+                      {{"id", current.vault.id},
+                       {"name", current.vault.name},
+                       {"type", current.vault.type},
+                       {"createdAt", current.vault.created_at}});
   VaultConfig next = VaultConfig::Parse(text, what);
   if (next.id != current.vault.id) {
     throw UserError("vault_config_invalid", fmt::format("the id of {} cannot change", current.vault.name));
