@@ -20,6 +20,9 @@ void AddVaultCommands(CLI::App& root, Session& session);
 void AddVersionCommand(CLI::App& root, Session& session);
 void AddWorkflowCommands(CLI::App& root, Session& session);
 
+// Part of `swamp extension`.
+void AddExtensionSource(CLI::App& group, Session& session);  // extension_sources.cc
+
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);
 void AddModelType(CLI::App& group, Session& session);  // model_evaluate.cc
