@@ -145,6 +145,8 @@ void AddVaultCommands(CLI::App& root, Session& session) {
   AddVaultSecretCommands(*group, session);
   AddVaultMigrate(*group, session);
   AddVaultAuditTrail(*group, session);
+  AddVaultRemove(*group, session);
+  AddVaultRotateKey(*group, session);
 
   auto options = std::make_shared<LookupOptions>();
   CLI::App* edit = AddRepoCommand(*group, session, "edit", "Change a vault's configuration");

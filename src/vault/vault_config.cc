@@ -14,6 +14,7 @@
 #include "util/text.h"
 #include "util/yaml.h"
 #include "vault/command_vault.h"
+#include "vault/env_file_vault.h"
 
 namespace swamp {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 constexpr std::string_view kLog = "vault";
 constexpr const char* kLocalEncryption = "local_encryption";
 constexpr const char* kCommand = "command";
+constexpr const char* kEnvFile = "env_file";
 
 bool IsNewName(std::string_view name) {
   return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
@@ -168,7 +170,8 @@ std::string VaultConfig::ToYaml() const {
 const std::vector<VaultType>& VaultTypes() {
   static const std::vector<VaultType> kTypes = {
       {kLocalEncryption, "Local Encryption", "Secrets in encrypted files on this machine (AES-256-GCM)"},
-      {kCommand, "Command", "Secrets that programs of yours keep, such as pass or gopass"}};
+      {kCommand, "Command", "Secrets that programs of yours keep, such as pass or gopass"},
+      {kEnvFile, "Env File", "Secrets of a KEY=VALUE file, read only"}};
   return kTypes;
 }
 
@@ -190,13 +193,13 @@ void CheckVaultType(const std::string& type) {
   if (current != type) {
     throw UserError("unknown_vault_type", fmt::format("the vault type \"{}\" is now called {}", type, current));
   }
-  if (type != kLocalEncryption && type != kCommand) {
+  if (type != kLocalEncryption && type != kCommand && type != kEnvFile) {
     if (type.starts_with('@') && type.find('/') != std::string::npos &&
         type.find("..") == std::string::npos) {
       throw UserError("vault_type_unavailable",
                       fmt::format("the vault type {} comes with an extension, which this version cannot run yet",
                                   Printable(type, 80)),
-                      "Use local_encryption or command.");
+                      "Use local_encryption, command or env_file.");
     }
     std::vector<std::string> names;
     for (const VaultType& one : VaultTypes()) names.push_back(one.type);
@@ -316,6 +319,11 @@ Json NewVaultConfig(const Context& context, const std::string& type, const std::
   if (given && !given->is_object()) throw UserError("validation_failed", "--config has to be a JSON object");
   Json config = given.value_or(Json::object());
   if (type == kLocalEncryption) return LocalEncryptionConfig(context, std::move(config));
+  if (type == kEnvFile) {
+    WarnOfUnknown(context, type, config, {"path"});
+    if (const auto why = EnvFileVault::WhyInvalid(config)) throw UserError("validation_failed", *why);
+    return config;
+  }
   WarnOfUnknown(context, type, config, {"get", "list", "put", "delete", "raw"});
   if (const auto why = CommandVault::WhyInvalid(config)) throw UserError("validation_failed", *why);
   return config;
