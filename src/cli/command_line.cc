@@ -185,6 +185,7 @@ const std::vector<CommandGroup>& CommandGroups() {
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
       {"completions", AddCompletionsCommands}, {"cel", AddCelCommands}, {"data", AddDataCommands},
       {"workflow", AddWorkflowCommands},
+      {"doctor", AddDoctorCommands},
   };
   return kGroups;
 }

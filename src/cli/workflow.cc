@@ -39,9 +39,9 @@ Rendered RenderCreated(Session& session, const StoredWorkflow& created) {
           fmt::format("Created the workflow {}\n{}\nNext: swamp workflow edit {}\n", workflow.name, path, workflow.name)};
 }
 
-Json DependenciesJson(const std::vector<Dependency>& dependencies, const char* kind) {
+Json DependenciesJson(const std::vector<DependsOn>& dependencies, const char* kind) {
   Json list = Json::array();
-  for (const Dependency& one : dependencies) list.push_back({{kind, one.on}, {"condition", one.condition}});
+  for (const DependsOn& one : dependencies) list.push_back({{kind, one.on}, {"condition", one.condition}});
   return list;
 }
 
@@ -77,10 +77,10 @@ Json DescribeWorkflow(const Workflow& workflow, const std::string& path) {
   return json;
 }
 
-std::string After(const std::vector<Dependency>& dependencies) {
+std::string After(const std::vector<DependsOn>& dependencies) {
   if (dependencies.empty()) return {};
   std::vector<std::string> names;
-  for (const Dependency& one : dependencies) names.push_back(Printable(one.on, 80));
+  for (const DependsOn& one : dependencies) names.push_back(Printable(one.on, 80));
   return "  after " + Join(names, ", ");
 }
 

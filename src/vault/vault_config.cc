@@ -210,7 +210,7 @@ void CheckVaultType(const std::string& type) {
 
 }  // namespace
 
-std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
+std::vector<StoredVault> Vaults::Load(std::vector<BrokenVault>& broken) {
   std::vector<StoredVault> vaults;
   for (const std::string& path : config_.List(context_, "vaults")) {
     if (!path.ends_with(".yaml")) continue;
@@ -239,15 +239,19 @@ std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
   return vaults;
 }
 
-std::vector<StoredVault> Vaults::All() {
-  std::vector<Broken> broken;
-  std::vector<StoredVault> vaults = Load(broken);
-  for (const Broken& one : broken) context_.log().Warn(kLog, "left out: " + one.error.message());
+std::vector<StoredVault> Vaults::All(std::vector<BrokenVault>* broken) {
+  std::vector<BrokenVault> left_out;
+  std::vector<StoredVault> vaults = Load(left_out);
+  if (broken != nullptr) {
+    *broken = std::move(left_out);
+    return vaults;
+  }
+  for (const BrokenVault& one : left_out) context_.log().Warn(kLog, "left out: " + one.error.message());
   return vaults;
 }
 
 StoredVault Vaults::Require(const std::string& name_or_id, const std::optional<std::string>& type) {
-  std::vector<Broken> broken;
+  std::vector<BrokenVault> broken;
   const std::vector<StoredVault> vaults = Load(broken);
   std::vector<StoredVault> matches;
   const auto collect = [&](const auto& fits) {
@@ -272,10 +276,10 @@ StoredVault Vaults::Require(const std::string& name_or_id, const std::optional<s
       throw UserError("vault_not_found", fmt::format("the vault {} is of type {}, not {}", name_or_id,
                                                      matches.front().vault.type, *type));
     }
-    for (const Broken& one : broken) context_.log().Warn(kLog, "left out: " + one.error.message());
+    for (const BrokenVault& one : broken) context_.log().Warn(kLog, "left out: " + one.error.message());
     return matches.front();
   }
-  for (const Broken& one : broken) {
+  for (const BrokenVault& one : broken) {
     if (one.path.find(name_or_id) != std::string::npos) throw one.error;
   }
   if (!broken.empty()) throw broken.front().error;

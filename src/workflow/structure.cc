@@ -41,7 +41,7 @@ void CheckReferences(const std::vector<Node>& nodes, const std::string& owner, c
                      std::vector<std::string>& problems) {
   const std::vector<std::string> names = NamesOf(nodes);
   for (const Node& node : nodes) {
-    for (const Dependency& dependency : node.depends_on) {
+    for (const DependsOn& dependency : node.depends_on) {
       if (std::find(names.begin(), names.end(), dependency.on) != names.end()) continue;
       const auto near = NearestWords(dependency.on, names);
       problems.push_back(fmt::format("{} {} depends on {}, which is no {} of {}{}", owner, Quoted(node.name), Quoted(dependency.on),
@@ -56,7 +56,7 @@ void CheckCycles(const std::vector<Node>& nodes, const std::string& what, std::v
   for (std::size_t i = 0; i < nodes.size(); ++i) numbers.emplace(nodes[i].name, i);
   std::vector<std::vector<std::size_t>> edges(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Dependency& dependency : nodes[i].depends_on) {
+    for (const DependsOn& dependency : nodes[i].depends_on) {
       const auto found = numbers.find(dependency.on);
       if (found != numbers.end()) edges[i].push_back(found->second);
     }

@@ -22,8 +22,8 @@ bool IsFileName(std::string_view name) {
 
 // The readers below see documents that WorkflowProblems has found good.
 
-std::vector<Dependency> DependenciesOf(const Json& node, const char* key) {
-  std::vector<Dependency> dependencies;
+std::vector<DependsOn> DependenciesOf(const Json& node, const char* key) {
+  std::vector<DependsOn> dependencies;
   const auto list = node.find("dependsOn");
   if (list == node.end() || !list->is_array()) return dependencies;
   for (const Json& one : *list) dependencies.push_back({one[key].get<std::string>(), one["condition"]});

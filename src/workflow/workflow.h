@@ -10,7 +10,7 @@
 namespace swamp {
 
 // When a job or step comes about: all entries of its `dependsOn` have to hold.
-struct Dependency {
+struct DependsOn {
   std::string on;  // the job or, in the same job, the step
   Json condition;  // {type: always|succeeded|failed|completed|skipped}, {type: and|or, conditions}, {type: not, condition}
 };
@@ -19,7 +19,7 @@ struct Step {
   std::string name;  // may hold expressions
   std::optional<std::string> description;
   Json task;
-  std::vector<Dependency> depends_on;
+  std::vector<DependsOn> depends_on;
   Json json;  // the whole step as it stands in the document
 
   std::string task_type() const;
@@ -29,7 +29,7 @@ struct Job {
   std::string name;
   std::optional<std::string> description;
   std::vector<Step> steps;
-  std::vector<Dependency> depends_on;
+  std::vector<DependsOn> depends_on;
   Json json;
 };
 
