@@ -19,6 +19,9 @@ void AddRepoCommands(CLI::App& root, Session& session);
 void AddVaultCommands(CLI::App& root, Session& session);
 void AddVersionCommand(CLI::App& root, Session& session);
 
+// Parts of `swamp datastore`, each in the file of that name.
+void AddDatastoreNamespace(CLI::App& group, Session& session);
+
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);
 void AddModelType(CLI::App& group, Session& session);  // model_evaluate.cc

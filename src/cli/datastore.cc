@@ -338,6 +338,7 @@ void AddDatastoreCommands(CLI::App& root, Session& session) {
   AddSync(*group, session);
   AddLock(*group, session);
   AddConflicts(*group, session);
+  AddDatastoreNamespace(*group, session);
 }
 
 }  // namespace swamp
