@@ -119,8 +119,8 @@ TEST_P(Namespaces, MigrateMovesEverythingAndBackAgain) {
   EXPECT_THAT(c.ModelNames(), ElementsAre("m1"));
   EXPECT_THAT(c.ListedExtensions(), ElementsAre("@acme/x"));
   EXPECT_EQ(a.Do({"vault", "read-secret", "v1", "key", "-y"})["value"], "secret-value");
-  EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 1U);
-  EXPECT_EQ(c.Do({"data", "query", "true", "--refresh"})["results"].size(), 1U);
+  EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 2U);
+  EXPECT_EQ(c.Do({"data", "query", "true", "--refresh"})["results"].size(), 2U);
   // Twice is fine.
   EXPECT_EQ(a.Do({"datastore", "namespace", "migrate", "-y"})["totalFiles"], 0);
   // And back, by the other checkout.
@@ -133,7 +133,7 @@ TEST_P(Namespaces, MigrateMovesEverythingAndBackAgain) {
   }
   for (const std::string& key : LiveKeys(bucket, "infra/")) EXPECT_FALSE(IsTierKey(key.substr(6))) << key;
   EXPECT_THAT(c.ModelNames(), ElementsAre("m1"));
-  EXPECT_EQ(c.Do({"data", "query", "true"})["results"].size(), 1U);
+  EXPECT_EQ(c.Do({"data", "query", "true"})["results"].size(), 2U);
 }
 
 TEST_P(Namespaces, MigrateRefusesWhatDiffersAndLeavesWhatIsNotIts) {
@@ -203,8 +203,8 @@ TEST_P(Namespaces, DS50_TheMarkerKeepsEverythingElse) {
   plain.Do({"datastore", "namespace", "set", "infra"});
   const std::string after = Marker(plain);
   EXPECT_THAT(after, StartsWith(before));
-  EXPECT_THAT(after, HasSubstr("namespace: \"infra\""));
-  EXPECT_THAT(after, HasSubstr("type: \"filesystem\""));
+  EXPECT_THAT(after, HasSubstr("namespace: infra\n"));
+  EXPECT_THAT(after, HasSubstr("type: filesystem\n"));
   plain.Do({"datastore", "namespace", "set", "infra"});
   EXPECT_EQ(Marker(plain), after);
   EXPECT_EQ(plain.Do({"datastore", "namespace", "list"})["namespaces"].size(), 1U);
@@ -241,7 +241,7 @@ TEST_P(Namespaces, AMigrationThatDiesAnywhereLosesNothingAndCompletesWhenRunAgai
   for (const std::string& key : LiveKeys(bucket, "")) {
     if (IsTierKey(key)) tier.push_back(key);
   }
-  const int step = IsRgw(GetParam()) ? 5 : 1;
+  const int step = IsRgw(GetParam()) ? 7 : 2;
   int points = 0;
   for (const Proxy::Moment moment : {Proxy::Moment::kBefore, Proxy::Moment::kAfter}) {
     bool in_done = false;
@@ -277,12 +277,12 @@ TEST_P(Namespaces, AMigrationThatDiesAnywhereLosesNothingAndCompletesWhenRunAgai
       BreakLocks(bucket, {"", "infra/"});
       // Whichever layout the marker names has everything that a reader needs.
       EXPECT_THAT(a.ModelNames(), ElementsAre("m1"));
-      EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 1U);
+      EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 2U);
       a.Do({"datastore", "namespace", "unset", "--migrate", "-y"});
       for (const std::string& key : tier) EXPECT_TRUE(bucket.Peek(key)) << key;
       EXPECT_THAT(LiveKeys(bucket, "infra/config/"), IsEmpty());
       EXPECT_THAT(LiveKeys(bucket, "infra/data/"), IsEmpty());
-      EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 1U);
+      EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 2U);
       if (HasFailure()) return;
     }
   }
@@ -317,14 +317,14 @@ TEST_F(NamespacesInAFolder, MigrateMovesTheFilesAndNothingOfThisMachinesOwn) {
   EXPECT_THAT(a.ModelNames(false), ElementsAre("m1"));
   EXPECT_EQ(a.Do({"vault", "read-secret", "v1", "key", "-y"})["value"], "secret-value");
   EXPECT_EQ(a.Do({"vault", "audit-trail"})["entries"], trail["entries"]);
-  EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 1U);
+  EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 2U);
   a.Do({"model", "method", "run", "m1", "execute"});
   EXPECT_EQ(a.Do({"data", "versions", "m1", "result"})["versions"].size(), 2U);
   const Json back = a.Do({"datastore", "namespace", "unset", "--migrate", "-y"});
   EXPECT_EQ(back["reverse"], true);
   EXPECT_TRUE(fs::exists(a.folder() / ".swamp" / ModelKey("m1")));
   EXPECT_FALSE(fs::exists(a.folder() / ".swamp/infra/config"));
-  EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 1U);
+  EXPECT_EQ(a.Do({"data", "query", "true"})["results"].size(), 2U);
   EXPECT_EQ(a.Do({"data", "versions", "m1", "result"})["versions"].size(), 2U);
 }
 
