@@ -11,6 +11,7 @@ void AddCelCommands(CLI::App& root, Session& session);
 void AddCompletionsCommands(CLI::App& root, Session& session);
 void AddDataCommands(CLI::App& root, Session& session);
 void AddDatastoreCommands(CLI::App& root, Session& session);
+void AddDoctorCommands(CLI::App& root, Session& session);
 void AddExtensionCommands(CLI::App& root, Session& session);
 void AddHelpCommand(CLI::App& root, Session& session);
 void AddInitCommand(CLI::App& root, Session& session);
@@ -21,6 +22,7 @@ void AddVersionCommand(CLI::App& root, Session& session);
 
 // Parts of `swamp datastore`, each in the file of that name.
 void AddDatastoreNamespace(CLI::App& group, Session& session);
+void AddDatastoreUpkeep(CLI::App& group, Session& session);
 
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);

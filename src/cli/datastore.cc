@@ -339,6 +339,7 @@ void AddDatastoreCommands(CLI::App& root, Session& session) {
   AddLock(*group, session);
   AddConflicts(*group, session);
   AddDatastoreNamespace(*group, session);
+  AddDatastoreUpkeep(*group, session);
 }
 
 }  // namespace swamp

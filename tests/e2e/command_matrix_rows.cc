@@ -116,6 +116,13 @@ Rows Datastores() {
       {"datastore setup filesystem", {"--path", "{folder}/elsewhere"}, {}, {}, nullptr, true},
       {"datastore setup extension", {"@swamp/s3-datastore", "--config", "{config}"}, {}, {}, nullptr, true},
       {"datastore config migrate", {"-y"}},
+      {"datastore namespace set", {"infra"}, {}, {}, nullptr, true},
+      {"datastore namespace unset", {}, {}, {}, nullptr, true, 1},    // there is none; namespace_test.cc has the rest
+      {"datastore namespace migrate", {}, {}, {}, nullptr, true, 1},  // likewise
+      {"datastore namespace list", {}},
+      {"datastore compact", {}},
+      {"datastore migrate-index", {}},
+      {"doctor datastores", {}},
       {"datastore sync", {}},
       {"datastore sync", {"--pull"}},
       {"datastore sync", {"--push", "-y"}},
