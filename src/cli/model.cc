@@ -299,7 +299,7 @@ void AddValidate(CLI::App& group, Session& session) {
   command->add_option("--method", options->request.method, "Only this method's arguments and checks")->type_name("<method>");
   command->callback([&session, options] {
     Definitions definitions(session.context(), session.config(), &session.datastore());
-    const ExpressionWiring wiring(session);
+    const ExpressionWiring wiring(session, ExpressionWiring::Data::kHere);
     std::vector<ModelValidation> validations;
     const auto validate = [&](const StoredDefinition& one) {
       validations.push_back(ValidateModel(session.context(), definitions, session.model_types(), wiring.host(), one,
