@@ -24,6 +24,7 @@ void AddWorkerCommands(CLI::App& root, Session& session);
 void AddWorkflowCommands(CLI::App& root, Session& session);
 
 // Parts of `swamp doctor`.
+void AddDoctorDatastores(CLI::App& group, Session& session);
 void AddDoctorExtensions(CLI::App& group, Session& session);
 void AddDoctorSecrets(CLI::App& group, Session& session);    // doctor_vaults.cc
 void AddDoctorVaults(CLI::App& group, Session& session);
@@ -31,6 +32,10 @@ void AddDoctorWorkflows(CLI::App& group, Session& session);  // doctor_extension
 
 // Part of `swamp extension`.
 void AddExtensionSource(CLI::App& group, Session& session);  // extension_sources.cc
+
+// Parts of `swamp datastore`, each in the file of that name.
+void AddDatastoreNamespace(CLI::App& group, Session& session);
+void AddDatastoreUpkeep(CLI::App& group, Session& session);
 
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);

@@ -468,6 +468,10 @@ class Pusher {
 
   void AnnounceAll() {
     if (changes_.empty()) return;
+    // Once there is a meta document, readers follow the shards alone.
+    if (!known_ && replica_.index().ReadMeta(context_, std::nullopt).state.before_shards) {
+      replica_.index().AdoptLegacy(context_);
+    }
     MergeShards(changes_);
     UpdateLegacy();
     RemoteIndex::Commit commit =
