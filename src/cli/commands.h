@@ -7,6 +7,7 @@ namespace swamp {
 class Session;
 
 // One function a top-level word, each in the file of that name.
+void AddAccessCommands(CLI::App& root, Session& session);
 void AddCelCommands(CLI::App& root, Session& session);
 void AddCompletionsCommands(CLI::App& root, Session& session);
 void AddDataCommands(CLI::App& root, Session& session);
@@ -19,9 +20,11 @@ void AddModelCommands(CLI::App& root, Session& session);
 void AddRepoCommands(CLI::App& root, Session& session);
 void AddVaultCommands(CLI::App& root, Session& session);
 void AddVersionCommand(CLI::App& root, Session& session);
+void AddWorkerCommands(CLI::App& root, Session& session);
 void AddWorkflowCommands(CLI::App& root, Session& session);
 
 // Parts of `swamp doctor`.
+void AddDoctorDatastores(CLI::App& group, Session& session);
 void AddDoctorExtensions(CLI::App& group, Session& session);
 void AddDoctorSecrets(CLI::App& group, Session& session);    // doctor_vaults.cc
 void AddDoctorVaults(CLI::App& group, Session& session);
@@ -29,6 +32,10 @@ void AddDoctorWorkflows(CLI::App& group, Session& session);  // doctor_extension
 
 // Part of `swamp extension`.
 void AddExtensionSource(CLI::App& group, Session& session);  // extension_sources.cc
+
+// Parts of `swamp datastore`, each in the file of that name.
+void AddDatastoreNamespace(CLI::App& group, Session& session);
+void AddDatastoreUpkeep(CLI::App& group, Session& session);
 
 // Parts of `swamp model`, each in the file of that name.
 void AddModelEvaluate(CLI::App& group, Session& session);

@@ -7,6 +7,7 @@ namespace swamp {
 
 void AddDoctorCommands(CLI::App& root, Session& session) {
   CLI::App* group = AddGroup(root, "doctor", "Look for what is wrong, and repair it");
+  AddDoctorDatastores(*group, session);
   AddDoctorExtensions(*group, session);
   AddDoctorSecrets(*group, session);
   AddDoctorVaults(*group, session);

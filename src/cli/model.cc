@@ -289,7 +289,7 @@ void AddValidate(CLI::App& group, Session& session) {
   command->add_option("--method", options->request.method, "Only this method's arguments and checks")->type_name("<method>");
   command->callback([&session, options] {
     Definitions definitions(session.context(), session.config(), &session.datastore());
-    const ExpressionWiring wiring(session);
+    const ExpressionWiring wiring(session, ExpressionWiring::Data::kHere);
     Redactor redactor;
     SecretReader secrets(session.context(), session.config(), session.repo(), redactor);
     ExpressionHost host = wiring.host();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "datastore/edit_document.h"
+#include "model/control_plane_types.h"
 #include "model/definition_secrets.h"
 #include "model/definition_validation.h"
 #include "model/inputs.h"
@@ -71,6 +72,7 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
 
 StoredDefinition CreateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
                              const CreateModelRequest& request) {
+  RefuseControlPlaneType(request.type, "created");
   const ModelType& type = types.Require(request.type);
   CheckNewDefinitionName(request.name);
   Definition definition{.type = type.name, .type_version = type.version, .id = context.random().Uuid(), .name = request.name};
@@ -93,6 +95,7 @@ StoredDefinition CreateModel(const Context& context, ConfigTier& config, const M
 }
 
 void CheckModelText(const ModelTypes& types, const StoredDefinition& current, const std::string& text) {
+  RefuseControlPlaneType(current.definition.type, "edited");
   std::string copy = text;
   const Definition next = ParseReplacement(current, copy);
   const ModelType* type = types.Find(next.type);

@@ -98,6 +98,11 @@ RunResult MethodRunner::RunOne(const Json& inputs) {
   return std::move(attempt.result);
 }
 
+std::string MethodRunner::LogPathOf(const OutputRecord& record) {
+  const std::string path = record.TierPath();
+  return path.substr(0, path.size() - std::string_view(".yaml").size()) + ".log";
+}
+
 void MethodRunner::Begin(Attempt& attempt) {
   attempt.begun = context_.clock().Elapsed();
   OutputRecord& record = attempt.record;
@@ -111,15 +116,13 @@ void MethodRunner::Begin(Attempt& attempt) {
                        {"initiatedBy", kRunInitiator}};
   record.pid = context_.environment().ProcessId();
   record.host = context_.environment().HostName();
-  Time started = context_.clock().Now();
-  for (;; started += Duration(1)) {  // somebody without a lock may have begun in the same millisecond
-    record.started_at = FormatTime(started);
-    const std::string path = record.TierPath();
-    record.log_file = RunFiles::NameInRecords(path.substr(0, path.size() - 5) + ".log");
-    if (files_.Create(path, record.ToYaml())) break;
+  attempt.started = context_.clock().Now();
+  for (;; attempt.started += Duration(1)) {  // somebody without a lock may have begun in the same millisecond
+    record.started_at = FormatTime(attempt.started);
+    record.log_file = RunFiles::NameInRecords(LogPathOf(record));
+    if (files_.Create(record.TierPath(), record.ToYaml())) break;
   }
-  const std::string path = record.TierPath();
-  attempt.log = std::make_unique<RunLog>(files_, path.substr(0, path.size() - 5) + ".log", attempt.redactor);
+  attempt.log = std::make_unique<RunLog>(files_, LogPathOf(record), attempt.redactor);
   attempt.log->Add(LogLevel::kInfo, "model·run",
                    fmt::format("{} of {} ({})", method_->name, definition().name, type_->name));
   RunResult& result = attempt.result;
@@ -161,18 +164,26 @@ void MethodRunner::Execute(Attempt& attempt) {
                 .initiated_by = kRunInitiator,
                 .tags = request_.tags,
                 .child_variables = ChildVariables(),
-                .observer = observer_});
+                .observer = observer_,
+                .rollback = method_->rollback_on_failure,
+                .collect = CollectsAfterRuns()});
   RefuseEarly(attempt, host);
   try {
     method_->execute({attempt.global_arguments, attempt.arguments, host});
+    RefuseRepeatedNames(host);
+    host.Publish();
     if (method_->kind() == MethodKind::kDelete) host.WriteTombstones();
   } catch (...) {
+    host.Withdraw();
     attempt.written = std::move(host.written());  // data is durable as it is written
     throw;
   }
   attempt.written = std::move(host.written());
+}
+
+void MethodRunner::RefuseRepeatedNames(RunHost& host) const {
   std::set<std::string> names;
-  for (const RunHost::Written& one : attempt.written) {
+  for (const RunHost::Written& one : host.written()) {
     if (!names.insert(one.artifact.name).second) {
       throw UserError("method_execution_failed", fmt::format("{} wrote the data {} twice", method_->name, one.artifact.name));
     }

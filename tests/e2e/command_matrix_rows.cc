@@ -121,6 +121,13 @@ Rows Datastores() {
       {"datastore setup filesystem", {"--path", "{folder}/elsewhere"}, {}, {}, nullptr, true},
       {"datastore setup extension", {"@swamp/s3-datastore", "--config", "{config}"}, {}, {}, nullptr, true},
       {"datastore config migrate", {"-y"}},
+      {"datastore namespace set", {"data"}, {}, {}, nullptr, true, 1},  // no slug; namespace_test.cc has the rest
+      {"datastore namespace unset", {}, {}, {}, nullptr, true, 1},    // there is none
+      {"datastore namespace migrate", {}, {}, {}, nullptr, true, 1},  // likewise
+      {"datastore namespace list", {}},
+      {"datastore compact", {}},
+      {"datastore migrate-index", {}},
+      {"doctor datastores", {}},
       {"datastore sync", {}},
       {"datastore sync", {"--pull"}},
       {"datastore sync", {"--push", "-y"}},
