@@ -14,6 +14,7 @@
 #include "model/run_delete.h"
 #include "util/environment.h"
 #include "util/text.h"
+#include "vault/secrets.h"
 
 namespace swamp {
 namespace {
@@ -289,10 +290,17 @@ void AddValidate(CLI::App& group, Session& session) {
   command->callback([&session, options] {
     Definitions definitions(session.context(), session.config(), &session.datastore());
     const ExpressionWiring wiring(session, ExpressionWiring::Data::kHere);
+    Redactor redactor;
+    SecretReader secrets(session.context(), session.config(), session.repo(), redactor);
+    ExpressionHost host = wiring.host();
+    // Checks see what they would see at a run.
+    host.vault_get = [&](const std::string& vault, const std::string& key) {
+      return secrets.Read(vault, key, "expression:vault-resolve");
+    };
     std::vector<ModelValidation> validations;
     const auto validate = [&](const StoredDefinition& one) {
-      validations.push_back(ValidateModel(session.context(), definitions, session.model_types(), wiring.host(), one,
-                                          options->request));
+      validations.push_back(
+          ValidateModel(session.context(), definitions, session.model_types(), host, one, options->request));
     };
     if (!options->model.empty()) {
       const StoredDefinition stored = definitions.Require(options->model);

@@ -224,10 +224,15 @@ class CheckRunner {
     for (const Unresolved& one : evaluated.unresolved) {
       for (const auto& [key, value] : evaluated.global_arguments.items()) {
         const std::string place = "globalArguments." + key;
-        if (FindUnresolved({one}, place) != nullptr) arguments_.erase(key);
+        if (FindUnresolved({one}, place) == nullptr) continue;
+        arguments_.erase(key);
+        missing_.push_back(Printable(Redacted(fmt::format("{} has no value here: {}", one.place, one.message))));
       }
     }
   }
+
+  // Global arguments that checks can't see, and why. Without a value.
+  const std::vector<std::string>& missing() const { return missing_; }
 
   std::vector<std::string> Run(const CheckSpec& check) const {
     std::vector<std::string> problems;
@@ -253,6 +258,7 @@ class CheckRunner {
 
   SecretTokens secrets_;
   Json arguments_;
+  std::vector<std::string> missing_;
 };
 
 void RunChecks(const Context& context, Definitions& definitions, const ExpressionHost& host, const ModelType& type,
@@ -268,7 +274,13 @@ void RunChecks(const Context& context, Definitions& definitions, const Expressio
     if (!labelled || !check.run || Contains(skipped, check.name)) continue;
     if (request.method && !check.AppliesTo(*request.method)) continue;
     if (!runner) runner.emplace(context, definitions, host, type, definition);
-    validation.checks.push_back({"Check: " + check.name, runner->Run(check)});
+    std::vector<std::string> problems = runner->Run(check);
+    if (!problems.empty() && !runner->missing().empty()) {
+      // It may be wrong only about what it can't see.
+      validation.warnings.push_back({"Check: " + check.name, "could not be checked: " + Join(runner->missing(), "; ")});
+      continue;
+    }
+    validation.checks.push_back({"Check: " + check.name, std::move(problems)});
   }
 }
 

@@ -48,6 +48,11 @@ const Json* SchemaOfField(const Json& schema, const std::vector<std::string>& pa
   return current;
 }
 
+// Whether another name could give the same text once both are joined by "-".
+bool MayClash(const std::string& part) {
+  return part.find_first_of("-/\\@") != std::string::npos || part.find("..") != std::string::npos;
+}
+
 std::string KeyFor(const std::string& text) {
   std::string key = ReplaceAll(ReplaceAll(text, "@", ""), "..", ".");
   std::erase(key, '\0');
@@ -194,6 +199,11 @@ Json RunHost::StoreSensitive(const Json& spec, const std::string& name, Json att
     if (!key) {
       key = KeyFor(fmt::format("{}/{}/{}/{}/{}/{}", parts_.type.name, parts_.definition.id, parts_.method, spec_name, name,
                                place));
+      // Two instances never share a secret.
+      if (MayClash(parts_.method) || MayClash(spec_name) || MayClash(name)) {
+        const std::string exact = parts_.method + '\0' + spec_name + '\0' + name + '\0' + place;
+        *key += "-" + Sha256Hex(exact).substr(0, 16);
+      }
     }
     const std::string value = field->is_string() ? field->get<std::string>() : CompactJson(*field);
     parts_.vaults.Put(vault, *key, value, fmt::format("model:{}/{}", parts_.definition.name, parts_.method));

@@ -225,6 +225,84 @@ TEST_F(VaultSecrets, VA24_DeletingWhatIsNotThere) {
   EXPECT_THAT(Keys(), ElementsAre("k"));
 }
 
+TEST_F(VaultSecrets, VA13_SpecialCharactersReachTheMethodAsTheyAre) {
+  a.Do({"model", "create", "command/shell", "m"});
+  const fs::path marker = a.folder() / "started";
+  const fs::path out = a.folder() / "out";
+  for (const std::string value : {"$&", "$1", "$`", "'", "\"", "`", "\\", "${{ x }}", "%s", "a\nb",
+                                  "$(touch started)", "; touch started", "`touch started`", "{{ inputs.a }}", "\\n"}) {
+    SCOPED_TRACE(value);
+    Put("k", value, {"-f"});
+    EXPECT_EQ(Read("k"), value);
+    for (const std::string command : {"printf %s \"${{ vault.get('v', 'k') }}\" > out", "printf %s ${{ vault.get('v', 'k') }} > out"}) {
+      a.Do({"model", "method", "run", "m", "execute", "--input", "run=" + command});
+      EXPECT_EQ(TextOf(out), value) << command;
+    }
+    a.Do({"model", "method", "run", "m", "execute", "--input", "run=printf %s \"<${{ vault.get('v', 'k') }}>\" > out"});
+    EXPECT_EQ(TextOf(out), "<" + value + ">");
+    EXPECT_FALSE(fs::exists(marker));
+  }
+}
+
+TEST_F(VaultSecrets, VA15_AValueThatAMethodPrintsIsNowhere) {
+  const std::string secret = "s3cret/value?&=+";
+  Put("k", secret);
+  a.Do({"model", "create", "command/shell", "m"});
+  const std::string get = "${{ vault.get('v', 'k') }}";
+  const std::vector<std::string> forms = {secret, Base64Encode(secret), PercentEncode(secret)};
+  for (const std::string& command :
+       {"printf %s \"" + get + "\"", "printf %s \"" + get + "\" >&2", "echo \"" + get + "\" >&2; exit 3",
+        "printf %s \"" + get + "\" | base64"}) {
+    for (const bool json : {false, true}) {
+      std::vector<std::string> words = {"model", "method", "run", "m", "execute", "--input", "run=" + command, "--verbose"};
+      if (json) words.emplace_back("--json");
+      const RunResult result = a.Run(words);
+      for (const std::string& form : forms) EXPECT_THAT(result.out + result.err, Not(HasSubstr(form))) << command;
+    }
+  }
+  for (const std::string& form : forms) EXPECT_THAT(FilesWith(form), IsEmpty());
+  EXPECT_THAT(a.Run({"model", "method", "history", "logs", "m"}).out, Not(HasSubstr(secret)));
+}
+
+TEST_F(VaultSecrets, AKeyIsRotatedAndAVaultRemoved) {
+  Put("k", "s3cret");
+  const std::string key = TextOf(SecretFolder() / ".key");
+  const Json rotated = a.Do({"vault", "rotate-key", "v"});
+  EXPECT_EQ(rotated["vaultName"], "v");
+  EXPECT_EQ(rotated["filesReencrypted"], 1);
+  EXPECT_NE(TextOf(SecretFolder() / ".key"), key);
+  EXPECT_EQ(Read("k"), "s3cret");
+  a.Fail({"vault", "rm", "v", "-y"}, "vault_has_secrets");
+  a.Fail({"vault", "rm", "nosuch", "-y"}, "vault_not_found");
+  const Json removed = a.Do({"vault", "rm", "v", "--force"});
+  EXPECT_EQ(removed["deleted"]["name"], "v");
+  EXPECT_EQ(removed["secretsDeleted"], 1);
+  EXPECT_FALSE(fs::exists(SecretFolder()));
+  a.Fail({"vault", "get", "v"}, "vault_not_found");
+  EXPECT_EQ(a.Do({"vault", "audit-trail", "--action", "delete"})["entries"][0]["callerContext"], "cli:vault-rm");
+}
+
+TEST_F(VaultSecrets, AnEnvFileIsReadAndNothingElse) {
+  std::ofstream(a.folder() / "ci.env") << "# ours\nexport TOKEN='s3cret'\n";
+  fs::permissions(a.folder() / "ci.env", fs::perms(0600));
+  a.Do({"vault", "create", "env_file", "ci", "--config", "{\"path\": \"ci.env\"}"});
+  EXPECT_EQ(a.Do({"vault", "read-secret", "ci", "TOKEN"})["value"], "s3cret");
+  EXPECT_THAT(Keys("ci"), ElementsAre("TOKEN"));
+  a.Fail({"vault", "put", "ci", "NEW"}, "vault_unsupported", {.input = "x", .has_input = true});
+  a.Fail({"vault", "read-secret", "ci", "NONE"}, "secret_not_found");
+  fs::permissions(a.folder() / "ci.env", fs::perms(0644));
+  const RunResult open = a.Fail({"vault", "read-secret", "ci", "TOKEN"}, "vault_config_invalid");
+  EXPECT_THAT(open.err, AllOf(HasSubstr("chmod 600"), Not(HasSubstr("s3cret"))));
+}
+
+TEST_F(VaultSecrets, TheEnvironmentNamesAKeyFile) {
+  Put("k", "s3cret");
+  fs::rename(SecretFolder() / ".key", a.folder() / "ci.key");
+  a.Fail({"vault", "read-secret", "v", "k"}, "vault_key_missing");
+  const std::map<std::string, std::string> environment = {{"SWAMP_VAULT_KEY_FILE_V", (a.folder() / "ci.key").string()}};
+  EXPECT_EQ(a.Do({"vault", "read-secret", "v", "k"}, {.environment = environment})["value"], "s3cret");
+}
+
 TEST_F(VaultSecrets, AnnotationsAreMergedAndCleared) {
   Put("k", "value", {"--label", "team=a", "--label", "x=y"});
   const Json done = a.Do({"vault", "annotate", "v", "k", "--url", "https://e.x", "--notes", "n", "--remove-label", "x"});
