@@ -185,6 +185,8 @@ const std::vector<CommandGroup>& CommandGroups() {
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
       {"completions", AddCompletionsCommands}, {"cel", AddCelCommands}, {"data", AddDataCommands},
       {"access", AddAccessCommands}, {"worker", AddWorkerCommands},
+      {"workflow", AddWorkflowCommands},
+      {"doctor", AddDoctorCommands},
   };
   return kGroups;
 }

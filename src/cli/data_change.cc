@@ -40,7 +40,7 @@ void AddRename(CLI::App& group, Session& session) {
     const DataTools tools = OpenData(session);
     const DataModel model = RequireDataModel(session, *tools.store, options->target.model);
     RefuseControlPlaneType(model.owner.type, "renamed");
-    DataChange change(session.context(), session.datastore());
+    DataChange change(session.context(), session.datastore(), model.owner);
     const RenamedData renamed = RenameData(*tools.store, {model.owner, options->target.name}, options->new_name);
     change.Publish(*tools.catalog);
     const std::string warning = fmt::format(
@@ -92,7 +92,7 @@ void DeleteOne(Session& session, const DeleteOptions& options) {
     session.Print(kNothingDone);
     return;
   }
-  DataChange change(session.context(), session.datastore());
+  DataChange change(session.context(), session.datastore(), model.owner);
   const std::size_t deleted = DeleteData(*tools.store, key, version);
   change.Publish(*tools.catalog);
   Json json = ModelJson(model);
@@ -126,7 +126,7 @@ void DeleteMany(Session& session, const DeleteOptions& options) {
       session.Print(kNothingDone);
       return;
     }
-    DataChange change(session.context(), session.datastore());
+    DataChange change(session.context(), session.datastore(), model.owner);
     names = matching();  // as it is under the lock
     for (const std::string& name : names) {
       try {
@@ -182,16 +182,6 @@ struct CleanOptions {
   Confirmation confirmation;
 };
 
-std::optional<bool> RunExists(Session& session, const std::string& workflow_id, const std::string& run_id) {
-  if (!IsUuid(workflow_id) || !IsUuid(run_id)) return std::nullopt;
-  try {
-    const std::filesystem::path folder = session.datastore().FolderOf("workflow-runs") / workflow_id;
-    return session.context().files().Stat(folder / ("workflow-run-" + run_id + ".yaml")).has_value();
-  } catch (const IoError&) {
-    return std::nullopt;
-  }
-}
-
 Json DescribeExpired(const ExpiredName& one) {
   return {{"type", one.key.owner.type},
           {"modelId", one.key.owner.model_id},
@@ -216,19 +206,23 @@ std::string CollectedText(const CollectReport& report, bool dry_run) {
 
 void RunGc(Session& session, const CleanOptions& options) {
   const DataTools tools = OpenData(session);
-  const auto collect = [&](bool dry_run) {
-    return CollectGarbage(*tools.store, {.dry_run = dry_run,
-                                         .run_exists = [&](const std::string& workflow_id, const std::string& run_id) {
-                                           return RunExists(session, workflow_id, run_id);
-                                         }});
+  // `change`: null for a dry run.
+  const auto collect = [&](const DataChange* change) {
+    CollectRequest request{.dry_run = change == nullptr,
+                           .run_exists = [&](const std::string& workflow_id, const std::string& run_id) {
+                             return WorkflowRunExists(session.context(), session.datastore(), workflow_id, run_id);
+                           },
+                           .only = {}};
+    if (change != nullptr) request.may_change = [change](const DataOwner& owner) { return !change->IsInUse(owner); };
+    return CollectGarbage(*tools.store, request);
   };
   CollectReport report;
   Catalog::Checkpoint checkpoint;
   if (options.dry_run) {
-    report = collect(true);
+    report = collect(nullptr);
   } else {
     if (!options.confirmation.given() && !session.options.json) {
-      const CollectReport preview = collect(true);
+      const CollectReport preview = collect(nullptr);
       session.output().PrintNote(CollectedText(preview, true));
       const bool anything = preview.versions_deleted > 0;
       if (anything && !session.Confirm("Remove them?", false)) {
@@ -237,7 +231,7 @@ void RunGc(Session& session, const CleanOptions& options) {
       }
     }
     DataChange change(session.context(), session.datastore());
-    report = collect(false);
+    report = collect(&change);
     change.Publish(*tools.catalog);
     checkpoint = tools.catalog->CheckpointLog();
   }
@@ -298,7 +292,8 @@ class KnownOwners {
   std::vector<std::string> unreadable_;
 };
 
-std::vector<PrunedModel> Prune(Session& session, VersionStore& store, bool dry_run) {
+// `change`: null for a dry run.
+std::vector<PrunedModel> Prune(Session& session, VersionStore& store, const DataChange* change) {
   const KnownOwners known(session);
   known.RequireAllReadable();
   return PruneData(
@@ -306,9 +301,9 @@ std::vector<PrunedModel> Prune(Session& session, VersionStore& store, bool dry_r
       [&](const DataOwner& owner) {
         const ModelType* type = session.model_types().Find(owner.type);
         const bool internal = owner.type.starts_with("swamp/") || (type != nullptr && type->internal);
-        return !internal && !known.Knows(owner.model_id);
+        return !internal && !known.Knows(owner.model_id) && (change == nullptr || !change->IsInUse(owner));
       },
-      dry_run);
+      change == nullptr);
 }
 
 std::string PrunedText(const std::vector<PrunedModel>& pruned, bool dry_run) {
@@ -326,10 +321,10 @@ void RunPrune(Session& session, const CleanOptions& options) {
   std::vector<PrunedModel> pruned;
   Catalog::Checkpoint checkpoint;
   if (options.dry_run) {
-    pruned = Prune(session, *tools.store, true);
+    pruned = Prune(session, *tools.store, nullptr);
   } else {
     if (!options.confirmation.given() && !session.options.json) {
-      pruned = Prune(session, *tools.store, true);
+      pruned = Prune(session, *tools.store, nullptr);
       session.output().PrintNote(PrunedText(pruned, true));
       if (!pruned.empty() && !session.Confirm("Remove it?", false)) {
         session.Print(kNothingDone);
@@ -337,7 +332,7 @@ void RunPrune(Session& session, const CleanOptions& options) {
       }
     }
     DataChange change(session.context(), session.datastore());
-    pruned = Prune(session, *tools.store, false);
+    pruned = Prune(session, *tools.store, &change);
     change.Publish(*tools.catalog);
     checkpoint = tools.catalog->CheckpointLog();
   }

@@ -125,7 +125,7 @@ void AddModelEvaluate(CLI::App& group, Session& session) {
     } else {
       models.push_back(definitions.Require(options->model));
     }
-    const ExpressionWiring wiring(session);
+    const ExpressionWiring wiring(session, ExpressionWiring::Data::kHere);
     session.Print(RenderEvaluated(session.model_types(),
                                   EvaluateModels(context, definitions, session.datastore(), wiring.host(), models),
                                   !options->all));

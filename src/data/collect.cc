@@ -6,6 +6,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 namespace swamp {
 namespace {
@@ -27,21 +28,31 @@ std::uint64_t SizeOf(const VersionStore& store, const DataKey& key, const std::v
 
 class Collector {
  public:
-  Collector(VersionStore& store, const CollectRequest& request)
-      : store_(store), request_(request), context_(store.context()), now_(context_.clock().Now()) {}
+  Collector(VersionStore& store, const CollectRequest& request, bool quiet = false)
+      : store_(store), request_(request), quiet_(quiet), context_(store.context()), now_(context_.clock().Now()) {}
 
   CollectReport Run() {
-    for (const DataOwner& owner : request_.only ? std::vector<DataOwner>{*request_.only} : store_.Owners()) {
-      for (const std::string& name : store_.Names(owner)) {
-        context_.Check();
-        CollectName({owner, name});
-      }
-      if (!request_.dry_run) RemoveUnfinished(owner);
-    }
+    for (const DataOwner& owner : request_.only ? std::vector<DataOwner>{*request_.only} : store_.Owners()) Collect(owner);
     return std::move(report_);
   }
 
  private:
+  void Collect(const DataOwner& owner) {
+    if (!request_.dry_run && request_.may_change) {
+      // What is looked at before the question may have changed since, so it is looked at twice.
+      CollectRequest look = request_;
+      look.dry_run = true;
+      look.only = owner;
+      const bool anything = Collector(store_, look, true).Run().versions_deleted > 0 || RemoveUnfinished(owner, true);
+      if (!anything || !request_.may_change(owner)) return;
+    }
+    for (const std::string& name : store_.Names(owner)) {
+      context_.Check();
+      CollectName({owner, name});
+    }
+    if (!request_.dry_run) RemoveUnfinished(owner, false);
+  }
+
   void CollectName(const DataKey& key) {
     try {
       const auto latest = store_.Latest(key);
@@ -60,7 +71,7 @@ class Collector {
       throw;
     } catch (const UserError& error) {
       // What can't be read isn't collected, and doesn't keep the rest from it.
-      context_.log().Warn(kLog, fmt::format("{} was left alone: {}", key.Folder(), error.message()));
+      if (!quiet_) context_.log().Warn(kLog, fmt::format("{} was left alone: {}", key.Folder(), error.message()));
     }
   }
 
@@ -113,16 +124,21 @@ class Collector {
     }
   }
 
-  void RemoveUnfinished(const DataOwner& owner) {
+  // Whether there is, or was, anything.
+  bool RemoveUnfinished(const DataOwner& owner, bool only_look) {
+    bool any = false;
     for (const FolderEntry& entry : context_.files().List(store_.PathOf(owner.Folder()))) {
-      if (entry.kind == FileKind::kFolder && IsReadableDataName(entry.name)) {
-        report_.bytes += store_.RemoveUnfinished({owner, entry.name}, now_ - kUnfinishedFor);
-      }
+      if (entry.kind != FileKind::kFolder || !IsReadableDataName(entry.name)) continue;
+      const auto removed = store_.RemoveUnfinished({owner, entry.name}, now_ - kUnfinishedFor, only_look);
+      any |= removed.has_value();
+      if (!only_look) report_.bytes += removed.value_or(0);
     }
+    return any;
   }
 
   VersionStore& store_;
   const CollectRequest& request_;
+  bool quiet_;
   const Context& context_;
   Time now_;
   CollectReport report_;
@@ -148,6 +164,17 @@ std::size_t DropVersionsBeyondCap(VersionStore& store, const DataKey& key) {
   } catch (const UserError& error) {
     store.context().log().Warn(kLog, fmt::format("old versions of {} were not removed: {}", key.Folder(), error.message()));
     return 0;
+  }
+}
+
+std::optional<bool> WorkflowRunExists(const Context& context, const Datastore& datastore, const std::string& workflow_id,
+                                      const std::string& run_id) {
+  if (!IsUuid(workflow_id) || !IsUuid(run_id)) return std::nullopt;
+  try {
+    const std::filesystem::path folder = datastore.FolderOf("workflow-runs") / workflow_id;
+    return context.files().Stat(folder / ("workflow-run-" + run_id + ".yaml")).has_value();
+  } catch (const IoError&) {
+    return std::nullopt;
   }
 }
 

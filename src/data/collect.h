@@ -28,6 +28,8 @@ struct CollectRequest {
   // Whether the record of a run is still there; nothing: that can't be told, and its data stays.
   std::function<std::optional<bool>(const std::string& workflow_id, const std::string& run_id)> run_exists;
   std::optional<DataOwner> only;  // one model's data
+  // Asked before the first change to a model's data; false: it stays as it is. Absent: nobody else is at work.
+  std::function<bool(const DataOwner&)> may_change = {};
 };
 
 // Removes names whose lifetime is over, then the versions that their names no longer keep, then what writers that died left
@@ -44,6 +46,10 @@ struct PrunedModel {
   std::size_t versions = 0;
   std::uint64_t bytes = 0;
 };
+
+// Whether the datastore has the record of that run of a workflow; nothing: that can't be told.
+std::optional<bool> WorkflowRunExists(const Context& context, const Datastore& datastore, const std::string& workflow_id,
+                                      const std::string& run_id);
 
 // Removes all data of the owners that `is_orphan`.
 std::vector<PrunedModel> PruneData(VersionStore& store, const std::function<bool(const DataOwner&)>& is_orphan, bool dry_run);

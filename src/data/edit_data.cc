@@ -14,9 +14,16 @@ namespace {
 
 constexpr std::string_view kLog = "data";
 
-void PullIfReachable(const Context& context, Datastore& datastore) {
+// As locks and pulls name a model.
+std::string NameOf(const DataOwner& owner) { return owner.type + "/" + owner.model_id; }
+
+void PullIfReachable(const Context& context, Datastore& datastore, const std::optional<DataOwner>& model = std::nullopt) {
   try {
-    datastore.Pull(context, PullScope::kAll);
+    if (model) {
+      datastore.PullModelData(context, NameOf(*model));
+    } else {
+      datastore.Pull(context, PullScope::kAll);
+    }
   } catch (const StoreError& error) {
     if (!error.transient()) throw;
     context.log().Warn(kLog, fmt::format("the datastore cannot be reached, going on with the cache: {}", error.message()));
@@ -51,10 +58,19 @@ void PullData(const Context& context, Datastore& datastore, bool refresh) {
   }
 }
 
-DataChange::DataChange(const Context& context, Datastore& datastore) : context_(context), datastore_(datastore) {
+DataChange::DataChange(const Context& context, Datastore& datastore, std::optional<DataOwner> model)
+    : context_(context), datastore_(datastore), model_(std::move(model)) {
   datastore.RequireFolder();
-  lock_ = datastore.Lock(context);
-  if (datastore.synced()) PullIfReachable(context, datastore);
+  lock_ = model_ ? datastore.LockModel(context, NameOf(*model_)) : datastore.Lock(context);
+  if (datastore.synced()) PullIfReachable(context, datastore, model_);
+}
+
+bool DataChange::IsInUse(const DataOwner& owner) const {
+  const auto lock = LookAtLock(context_, datastore_.store(context_), owner.Folder() + "/.lock");
+  if (!lock || lock->stale()) return false;
+  context_.log().Warn(kLog, fmt::format("{} is left alone: {} (host {}, pid {}) is at work on it", owner.Folder(),
+                                        Printable(lock->info.holder, 100), Printable(lock->info.hostname, 100), lock->info.pid));
+  return true;
 }
 
 void DataChange::Publish(Catalog& catalog) {
@@ -63,7 +79,9 @@ void DataChange::Publish(Catalog& catalog) {
   PushReport report;
   try {
     lock_->EnsureHeld(context_);
-    report = datastore_.Push(context_);
+    PushOptions options;
+    if (model_) options.only = {model_->Folder() + "/"};
+    report = datastore_.Push(context_, options);
   } catch (const Cancelled&) {
     throw;
   } catch (const UserError& error) {

@@ -12,18 +12,24 @@
 
 namespace swamp {
 
-// Changes that commands make to data under the datastore's lock. The data here is brought up to date first, as far as the
-// datastore can be reached.
+// Changes that commands make to data, of one model under its lock, of several under the datastore's. The data here is
+// brought up to date first, as far as the datastore can be reached.
 class DataChange {
  public:
-  DataChange(const Context& context, Datastore& datastore);
-  // Brings the catalog up to date and the change to everybody. Throws UserError managed_config_unpublished (the change stays
-  // here and is recorded) and config_conflict (a peer has written what was to be removed).
+  // `model`: nothing: the whole datastore.
+  DataChange(const Context& context, Datastore& datastore, std::optional<DataOwner> model = std::nullopt);
+  // Under the datastore's lock: whether a command holds the model's lock, and so may be writing its data. While this lives
+  // none gets it that hasn't got it already. Says so on the log.
+  bool IsInUse(const DataOwner& owner) const;
+  // Brings the catalog up to date and the change to everybody: of one model exactly its data. Throws UserError
+  // managed_config_unpublished (the change stays here and is recorded) and config_conflict (a peer has written what was to
+  // be removed).
   void Publish(Catalog& catalog);
 
  private:
   Context context_;
   Datastore& datastore_;
+  std::optional<DataOwner> model_;
   std::unique_ptr<StoreLock> lock_;
 };
 

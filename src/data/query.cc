@@ -13,6 +13,7 @@
 #include "cel/json_values.h"
 #include "data/fields.h"
 #include "data/pushdown.h"
+#include "util/log.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -306,6 +307,16 @@ DataBody ReadBody(const VersionStore& store, const DataRecord& record) {
   return body;
 }
 
+DataBody ReadBodyIfValid(const VersionStore& store, const DataRecord& record) {
+  try {
+    return ReadBody(store, record);
+  } catch (const UserError& error) {
+    if (error.code() != "data_invalid") throw;
+    store.context().log().Warn("data", error.message());
+    return {};
+  }
+}
+
 DataQueryResult DataQueries::Run(const DataQuery& query) {
   const cel::Expression predicate = ParseExpression(query.predicate, "predicate");
   std::optional<cel::Expression> select;
@@ -359,6 +370,10 @@ DataQueryResult DataQueries::Run(const DataQuery& query) {
 
 Json DataQueries::Query(const std::string& predicate, const std::optional<std::string>& select) {
   DataQueryResult result = Run({.predicate = predicate, .select = select, .with_content = true, .with_attributes = true});
+  if (result.skipped_errors > 0) {
+    context_.log().Warn("data", fmt::format("data.query: {} with errors, the first: {}", Count(result.skipped_errors, "record"),
+                                            Printable(result.first_error, 200)));
+  }
   Json list = Json::array();
   for (Json& one : result.results) list.push_back(std::move(one));
   return list;
@@ -379,6 +394,23 @@ Json DataQueries::Latest(const std::string& model, const std::string& name) {
   const auto record = store_.Resolve(*key);
   if (!record) return nullptr;
   return RecordJson(*record, true, catalog_.options().name_space, ReadBody(store_, *record));
+}
+
+std::vector<DataRecord> DataQueries::TaggedWith(const std::string& tag, const std::string& value,
+                                                const std::optional<std::string>& model_id) {
+  catalog_.CatchUp();
+  std::vector<DataRecord> records;
+  Statement statement(catalog_.database().handle(),
+                      "SELECT type_normalized, model_id, data_name, version FROM catalog WHERE is_latest = 1 AND namespace = ?1 "
+                      "AND (?2 = '' OR model_id = ?2) AND EXISTS (SELECT 1 FROM json_each(catalog.tags) AS t WHERE t.key = ?3 AND "
+                      "t.value = ?4) ORDER BY rowid");
+  statement.Bind(1, catalog_.options().name_space).Bind(2, model_id.value_or("")).Bind(3, tag).Bind(4, value);
+  while (statement.Next()) {
+    const DataKey key{{statement.Text(0), statement.Text(1)}, statement.Text(2)};
+    auto record = store_.Find(key, static_cast<std::uint64_t>(statement.Integer(3)));
+    if (record && !record->metadata.deleted) records.push_back(std::move(*record));
+  }
+  return records;
 }
 
 Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space, DataBody body) {

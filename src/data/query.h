@@ -40,10 +40,14 @@ class DataQueries {
   DataQueryResult Run(const DataQuery& query);
 
   // For expressions: data.query(predicate[, select]), a list of records (with attributes and content) or of projections.
+  // Records that the predicate fails on are left out, with one warning.
   Json Query(const std::string& predicate, const std::optional<std::string>& select = std::nullopt);
   // data.latest(model, name): the record of the latest version, renames followed; null when there is none. `model` is a
   // name or an id.
   Json Latest(const std::string& model, const std::string& name);
+  // Live records, the newest of each name and step, whose tag has the value; `model_id`: of one model only.
+  std::vector<DataRecord> TaggedWith(const std::string& tag, const std::string& value,
+                                     const std::optional<std::string>& model_id = std::nullopt);
 
  private:
   const Context& context_;
@@ -58,6 +62,8 @@ struct DataBody {
   Json attributes = Json::object();
 };
 DataBody ReadBody(const VersionStore& store, const DataRecord& record);
+// For one of many: what can't be read warns and is empty.
+DataBody ReadBodyIfValid(const VersionStore& store, const DataRecord& record);
 
 // A record as expressions see it, with its body.
 Json RecordJson(const DataRecord& record, bool is_latest, const std::string& name_space, DataBody body);

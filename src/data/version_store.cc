@@ -286,14 +286,29 @@ DataRecord VersionStore::Finish(VersionWriter& writer) {
   return record;
 }
 
-void VersionStore::Publish(const DataRecord& record) {
+void VersionStore::Publish(DataRecord& record) {
   Log(record.key);
   {
     ChangeGuard guard(*this, record.key);
     if (MarkerVersion(RawMarker(record.key)) >= record.version()) return;
     guard.RecordWrites({record.key.Marker()});
     WriteFileAtomically(files_, PathOf(record.key.Marker()), std::to_string(record.version()));
+    record.paths.push_back(record.key.Marker());
   }
+  Log(record.key);
+}
+
+void VersionStore::Withdraw(const DataRecord& record) {
+  const fs::path folder = PathOf(record.key.VersionFolder(record.version()));
+  Log(record.key);
+  {
+    ChangeGuard guard(*this, record.key);
+    RemoveFolder(record.key, record.version());
+    if (cache_ != nullptr) {
+      for (const std::string& path : record.paths) cache_->Disown(path);
+    }
+  }
+  RemoveEmptyFolders(files_, folder.parent_path(), root_ / "data");
   Log(record.key);
 }
 
@@ -375,6 +390,10 @@ std::uint64_t VersionStore::RemoveFolder(const DataKey& key, std::uint64_t versi
 }
 
 std::uint64_t VersionStore::Remove(const DataKey& key, std::span<const std::uint64_t> versions) {
+  return RemoveVersions(key, versions, false);
+}
+
+std::uint64_t VersionStore::RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name) {
   RefuseLinks(key);
   Log(key);
   std::uint64_t bytes = 0;
@@ -383,11 +402,13 @@ std::uint64_t VersionStore::Remove(const DataKey& key, std::span<const std::uint
     std::vector<std::uint64_t> left = Versions(key);
     std::erase_if(left, [&](std::uint64_t one) { return std::find(versions.begin(), versions.end(), one) != versions.end(); });
     const std::uint64_t named = MarkerVersion(RawMarker(key));
-    if (left.empty()) {
+    // A marker that names another version came here before that version did: it is a peer's.
+    const bool removes_named = std::find(versions.begin(), versions.end(), named) != versions.end();
+    if (left.empty() && (removes_named || whole_name || named == 0)) {
       if (cache_ != nullptr) cache_->RememberRemoved(key.Marker(), HighestTaken(key));
       guard.RecordRemoval(key.Marker());
       files_.Remove(PathOf(key.Marker()));
-    } else if (std::find(left.begin(), left.end(), named) == left.end()) {
+    } else if (!left.empty() && removes_named) {
       if (cache_ != nullptr) cache_->RememberRemoved(key.Marker(), HighestTaken(key));
       guard.RecordWrites({key.Marker()});
       WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
@@ -411,11 +432,11 @@ std::uint64_t VersionStore::RemoveName(const DataKey& key) {
   for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
     if (const std::uint64_t version = VersionOf(entry.name)) all.push_back(version);
   }
-  return Remove(key, all);
+  return RemoveVersions(key, all, true);
 }
 
-std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
-  std::uint64_t bytes = 0;
+std::optional<std::uint64_t> VersionStore::RemoveUnfinished(const DataKey& key, Time before, bool only_look) {
+  std::optional<std::uint64_t> bytes;
   const std::int64_t limit = std::chrono::nanoseconds(before.time_since_epoch()).count();
   for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
     if (VersionOf(entry.name) == 0 || entry.kind != FileKind::kFolder) continue;
@@ -431,8 +452,8 @@ std::uint64_t VersionStore::RemoveUnfinished(const DataKey& key, Time before) {
       size += info->size;
     }
     if (touched >= limit) continue;
-    Discard(key, VersionOf(entry.name));
-    bytes += size;
+    if (!only_look) Discard(key, VersionOf(entry.name));
+    bytes = bytes.value_or(0) + size;
   }
   return bytes;
 }

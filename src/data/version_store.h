@@ -134,7 +134,9 @@ class VersionStore {
   DataRecord WriteTombstone(const DataRecord& latest, const std::string& renamed_to = {},
                             std::string_view content = {});
   // Moves `latest` to a version that was written with hold_marker.
-  void Publish(const DataRecord& record);
+  void Publish(DataRecord& record);
+  // Takes back a version that this process has written with hold_marker, as if it had never been.
+  void Withdraw(const DataRecord& record);
   // Gives a version that this process has just written, and that lost its number to a peer's, the next free number above
   // `above` and returns it under its new number. What the peer has at the old number comes with the next pull.
   DataRecord RenumberAbove(const DataRecord& record, std::uint64_t above);
@@ -146,8 +148,9 @@ class VersionStore {
   std::uint64_t Remove(const DataKey& key, std::span<const std::uint64_t> versions);
   // The whole name, unfinished versions too.
   std::uint64_t RemoveName(const DataKey& key);
-  // Removes a version folder that has no metadata and hasn't been touched since `before`. Answers the bytes freed.
-  std::uint64_t RemoveUnfinished(const DataKey& key, Time before);
+  // Removes version folders that have no metadata and haven't been touched since `before`, or only looks whether there are
+  // any. Answers the bytes; nothing: there are none.
+  std::optional<std::uint64_t> RemoveUnfinished(const DataKey& key, Time before, bool only_look = false);
 
   // ---- reading ----
 
@@ -180,6 +183,7 @@ class VersionStore {
   std::string RawMarker(const DataKey& key) const;  // what it says; empty: nothing
   DataRecord Finish(VersionWriter& writer);
   void Discard(const DataKey& key, std::uint64_t version);
+  std::uint64_t RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name);
   std::uint64_t RemoveFolder(const DataKey& key, std::uint64_t version);
   std::uint64_t RemoveFile(const std::string& tier_path);
   void Log(const DataKey& key) const;

@@ -110,7 +110,7 @@ TEST_F(Versions, AHeldMarkerMovesOnPublish) {
   Write("result", "a");
   NewVersion request = TestVersion(TestKey("result"));
   request.hold_marker = true;
-  const DataRecord held = store.Write(request, "b");
+  DataRecord held = store.Write(request, "b");
   EXPECT_EQ(store.Latest(TestKey("result"))->version(), 1u);
   store.Publish(held);
   EXPECT_EQ(store.Latest(TestKey("result"))->version(), 2u);
@@ -194,7 +194,7 @@ TEST_F(Versions, RemovalMovesTheMarkerToWhatIsLeft) {
 TEST_F(Versions, UnfinishedOnesGoAfterTheirTime) {
   Write("result", "a");
   world.files.CreateFolders(folder.path() / (kFolder + "result/2"), 0755);
-  EXPECT_EQ(store.RemoveUnfinished(TestKey("result"), Time(Duration(0))), 0u);
+  EXPECT_FALSE(store.RemoveUnfinished(TestKey("result"), Time(Duration(0))));
   EXPECT_TRUE(world.files.Stat(folder.path() / (kFolder + "result/2")));
   store.RemoveUnfinished(TestKey("result"), Time(Duration(INT64_C(99'999'999'999'999) / 1000)));
   EXPECT_TRUE(world.files.Stat(folder.path() / (kFolder + "result/2")));
@@ -312,6 +312,20 @@ TEST_F(SyncedVersions, TravelToTheOtherCheckout) {
   EXPECT_EQ(theirs.Write(TestVersion(key), "{}").version(), 2u);
 }
 
+// Found by the simulation: a pull can bring a peer's marker before the peer's version.
+TEST_F(SyncedVersions, AMarkerThatNamesAVersionStillToComeStaysWhenOthersAreCollected) {
+  ours.Write(TestVersion(key), "a");
+  ours.Write(TestVersion(key), "b");
+  both.a->Push();
+  WriteFileAtomically(both.world.files, both.a->root / key.Marker(), "3");
+  const std::vector<std::uint64_t> one = {1};
+  ours.Remove(key, one);
+  EXPECT_EQ(ReadFile(both.world.files, both.a->root / key.Marker()), "3");
+  const std::vector<std::uint64_t> two = {2};
+  ours.Remove(key, two);
+  EXPECT_EQ(ReadFile(both.world.files, both.a->root / key.Marker()), "3");
+}
+
 TEST_F(SyncedVersions, RemovalsTravelToo) {
   ours.Write(TestVersion(key), "a");
   ours.Write(TestVersion(key), "b");
@@ -376,6 +390,34 @@ TEST_F(SyncedVersions, WhoeverLosesTheRaceForANumberTakesTheNext) {
   EXPECT_EQ(ours.Content(*ours.Latest(key)), "mine");
   both.c->Pull();
   EXPECT_EQ(theirs.Content(*theirs.Latest(key)), "mine");
+}
+
+TEST_F(SyncedVersions, AVersionHasOneWinner) {
+  // The same content by both, and then other content: either way the metadata decides, and the loser's content stays here.
+  const DataRecord mine = ours.Write(TestVersion(key), "mine");
+  theirs.Write(TestVersion(key), "theirs");
+  both.c->Push();
+  const PushReport lost = both.a->Push();
+  ASSERT_EQ(lost.conflicts.size(), 1u);
+  EXPECT_EQ(lost.conflicts[0].path, key.VersionFolder(1) + "/metadata.yaml");
+  both.c->Pull();
+  EXPECT_EQ(theirs.Content(*theirs.Latest(key)), "theirs");
+  EXPECT_EQ(ours.RenumberAbove(mine, 1).version(), 2u);
+  EXPECT_THAT(both.a->Push().conflicts, IsEmpty());
+}
+
+TEST_F(SyncedVersions, AClaimedVersionIsNotAnnouncedWithoutItsContent) {
+  const DataRecord mine = ours.Write(TestVersion(key), "mine");
+  const auto fault = both.a->faults;
+  fault->Add({.operation = StoreOperation::kPut, .key_pattern = mine.RawPath(), .times = -1, .error = StoreError::Kind::kUnreachable});
+  EXPECT_THROW(both.a->Push(), StoreError);
+  // Nobody else meets half a version, and nobody else gets its number.
+  both.c->Pull();
+  EXPECT_FALSE(theirs.Latest(key));
+  theirs.Write(TestVersion(key), "theirs");
+  EXPECT_FALSE(both.c->Push().conflicts.empty());
+  fault->Clear();
+  EXPECT_THAT(both.a->Push().conflicts, IsEmpty());
 }
 
 }  // namespace

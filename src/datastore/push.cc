@@ -6,8 +6,10 @@
 #include <atomic>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 
+#include "datastore/marker_version.h"
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
 #include "util/clock.h"
@@ -49,6 +51,13 @@ int PhaseOf(const Candidate& candidate) {
       return 1;
   }
 }
+
+// The file of a data version that claims its number: its create-only write has one winner, whatever the contents are.
+bool IsClaim(const Candidate& candidate) {
+  return candidate.kind == DirtyKind::kWrite && candidate.path.ends_with("/metadata.yaml");
+}
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 bool ByPhase(const Candidate& a, const Candidate& b) { return PhaseOf(a) < PhaseOf(b); }
 
@@ -175,7 +184,7 @@ class Pusher {
     const auto first_mutable = std::find_if(candidates.begin(), candidates.end(),
                                             [](const Candidate& one) { return PhaseOf(one) > 0; });
     const auto immutable = static_cast<std::size_t>(first_mutable - candidates.begin());
-    Execute(std::span(candidates).first(immutable));
+    ExecuteImmutable(std::span(candidates).first(immutable));
     // One process of a checkout at a time: the next must build on the bases that this one sets.
     const auto lock = cache_.files().Lock(context_, cache_.root() / kPushLock, kPushLockWait);
     if (!lock) {
@@ -203,11 +212,13 @@ class Pusher {
                                                    [](const Candidate& one) { return PhaseOf(one) == 0; });
     std::vector<Candidate> others(std::make_move_iterator(first_other), std::make_move_iterator(candidates.end()));
     candidates.erase(first_other, candidates.end());
+    // The files of one version are near each other, and its claim is before the rest.
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.path < b.path; });
     for (std::size_t first = 0; first < candidates.size(); first += kAnnounceBatch) {
       const auto batch = std::span(candidates).subspan(first, std::min(kAnnounceBatch, candidates.size() - first));
       known_ = KnownMeta(state_);
       Record(state_, batch);
-      Execute(batch);
+      ExecuteImmutable(batch);
       AnnounceAll();
     }
     candidates = std::move(others);
@@ -225,6 +236,19 @@ class Pusher {
   }
 
   // ---- uploading ----
+
+  // Claims first: of a version that a peer has, nothing of ours goes up. A claim is announced with the rest of its version.
+  void ExecuteImmutable(std::span<Candidate> candidates) {
+    const auto others = std::stable_partition(candidates.begin(), candidates.end(), IsClaim);
+    holding_ = true;
+    Execute({candidates.begin(), others});
+    holding_ = false;
+    const auto lost = std::stable_partition(others, candidates.end(),
+                                            [&](const Candidate& one) { return !lost_versions_.contains(FolderOf(one.path)); });
+    Execute({others, lost});
+    for (auto& [candidate, outcome] : std::exchange(held_, {})) ToAnnounce(candidate, outcome);
+    state_.Settle(std::exchange(uploaded_, {}));
+  }
 
   void Execute(std::span<Candidate> candidates) {
     for (std::size_t first = 0; first < candidates.size(); first += kBatch) {
@@ -276,11 +300,14 @@ class Pusher {
         return;
       case Kind::kStored:
         ++report_.files_pushed;
-        ToAnnounce(candidate, outcome);
-        return;
+        [[fallthrough]];
       case Kind::kConverged:
       case Kind::kLooked:
-        ToAnnounce(candidate, outcome);
+        if (holding_) {
+          held_.emplace_back(candidate, std::move(outcome));
+        } else {
+          ToAnnounce(candidate, outcome);
+        }
         return;
       case Kind::kRemoved:
         ++report_.files_removed;
@@ -314,7 +341,13 @@ class Pusher {
                                      .peer_time = TimeOf(outcome)});
         return;
       case Kind::kRefused:
+        if (IsClaim(candidate)) lost_versions_.insert(FolderOf(candidate.path));
         RememberNumber(outcome);
+        if (outcome.theirs_is_gone && !NamesAVersionHere(candidate.path)) {
+          // The name was removed with all that this marker could name.
+          if (BringHere(candidate, outcome, Row::kStays, Ours::kDropped)) ToAnnounce(candidate, outcome);
+          return;
+        }
         report_.conflicts.push_back({.kind = PushConflict::Kind::kImmutable,
                                      .path = candidate.path,
                                      .local_copy = cache_.PathOf(candidate.path),
@@ -326,6 +359,13 @@ class Pusher {
 
   static std::optional<Time> TimeOf(const UploadOutcome& outcome) {
     return outcome.modified == Time{} ? std::nullopt : std::optional(outcome.modified);
+  }
+
+  bool NamesAVersionHere(const std::string& marker) const {
+    const auto bytes = ReadFile(cache_.files(), cache_.PathOf(marker));
+    const std::uint64_t version = bytes ? MarkerVersion(*bytes) : 0;
+    const std::string folder = marker.substr(0, marker.rfind('/') + 1) + std::to_string(version);
+    return version != 0 && cache_.files().Stat(cache_.PathOf(folder)).has_value();
   }
 
   // So that the next number of the name is a new one.
@@ -428,6 +468,10 @@ class Pusher {
 
   void AnnounceAll() {
     if (changes_.empty()) return;
+    // Once there is a meta document, readers follow the shards alone.
+    if (!known_ && replica_.index().ReadMeta(context_, std::nullopt).state.before_shards) {
+      replica_.index().AdoptLegacy(context_);
+    }
     MergeShards(changes_);
     UpdateLegacy();
     RemoteIndex::Commit commit =
@@ -554,6 +598,9 @@ class Pusher {
   Changes changes_;
   StateDb::Settlement uploaded_;
   StateDb::Settlement announced_;
+  bool holding_ = false;
+  std::vector<std::pair<Candidate, UploadOutcome>> held_;  // claims that are up, their versions not yet
+  std::set<std::string> lost_versions_;                    // folders
   PushReport report_;
 };
 

@@ -47,7 +47,7 @@ struct PushPreview {
 PushPreview PreviewPush(const Context& context, Replica& replica, const PushOptions& request);
 
 // Publishes the changes that this checkout made and nothing else: each by one conditional request, in
-// the order immutable files, documents and records, markers, removals, index shards, meta document.
+// the order metadata of data versions, their other files (not those of a version that a peer has), documents and records, markers, removals, index shards, meta document.
 // A crash at any point leaves the rest recorded, and the next push goes on.
 // Throws StoreError and others; what was uploaded until then stays recorded as not yet announced.
 PushReport Push(const Context& context, Replica& replica, const PushOptions& request = {});

@@ -206,11 +206,10 @@ class ModelEvaluator::Impl : public std::enable_shared_from_this<Impl> {
     std::vector<std::string> Keys() const override { return {"input", "definition"}; }
 
    private:
-    std::optional<LazyValue> Ask(const std::function<std::optional<Json>(const std::string&)>& ask, const char* what) const {
+    std::optional<LazyValue> Ask(const std::function<std::optional<LazyValue>(const std::string&)>& ask,
+                                 const char* what) const {
       if (!ask) throw UserError("expression_failed", fmt::format("{} is not available here", what));
-      const auto value = ask(subject_->definition->id);
-      if (!value) return std::nullopt;
-      return LazyValue(*value);
+      return ask(subject_->definition->id);
     }
     std::shared_ptr<Impl> impl_;
     std::shared_ptr<const Subject> subject_;

@@ -240,8 +240,8 @@ TEST_F(EvaluateTest, ModelsThatAreNotThereAndDataThatNobodyHas) {
   ASSERT_THAT(result.unresolved, SizeIs(2));
   EXPECT_THAT(result.unresolved[0].message, HasSubstr("nope"));
   EXPECT_THAT(result.unresolved[1].message, HasSubstr("not available here"));
-  host.model_resources = [](const std::string& id) -> std::optional<Json> {
-    return Json{{"state", {{"x", {{"version", 3}, {"of", id}}}}}};
+  host.model_resources = [](const std::string& id) -> std::optional<LazyValue> {
+    return LazyValue(Json{{"state", {{"x", {{"version", 3}, {"of", id}}}}}});
   };
   EXPECT_EQ(Evaluate(a).stored.global_arguments["port"], Json(3));
 }

@@ -53,9 +53,9 @@ struct ExpressionHost {
   std::function<std::optional<std::string>(const std::string& model, const std::string& spec)> file_contents;
   std::function<Json()> workers_connected;
   // model.<m>.resource, .file, .execution by the model's id; nothing: none there.
-  std::function<std::optional<Json>(const std::string& model_id)> model_resources;
-  std::function<std::optional<Json>(const std::string& model_id)> model_files;
-  std::function<std::optional<Json>(const std::string& model_id)> model_execution;
+  std::function<std::optional<LazyValue>(const std::string& model_id)> model_resources;
+  std::function<std::optional<LazyValue>(const std::string& model_id)> model_files;
+  std::function<std::optional<LazyValue>(const std::string& model_id)> model_execution;
   // model.method(name, method, arguments), in guards and asserts.
   std::function<Json(const std::string& model, const std::string& method, const Json& arguments)> model_method;
   std::function<std::optional<std::string>(const std::string& name)> env;

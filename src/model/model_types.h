@@ -19,6 +19,7 @@ struct MethodSpec {
   Json arguments;  // JSON Schema of an object; without `properties` an open map
   std::optional<MethodKind> declared_kind = std::nullopt;
   MethodFunction execute = {};  // none: only described here
+  bool rollback_on_failure = false;  // its data is there for others only when it has succeeded
 
   // As declared, else by the name ("patch" is an update); nothing: it has none.
   std::optional<MethodKind> kind() const;

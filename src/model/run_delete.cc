@@ -5,8 +5,10 @@
 #include "data/version_store.h"
 #include "model/control_plane_types.h"
 #include "model/evaluated_definitions.h"
+#include "model/model_uses.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 namespace swamp {
 namespace {
@@ -33,6 +35,7 @@ class Deletion {
     const Definition& definition = stored->definition;
     const std::string model = definition.type + "/" + definition.id;
     const std::unique_ptr<StoreLock> lock = LockIfReachable(model);
+    RefuseWhereUsed(definition);
     store_ = VersionStore::Open(context_, services_.repo, services_.datastore);
     const DataOwner owner{definition.type, definition.id};
     CheckData(owner, definition.name, force);
@@ -73,6 +76,15 @@ class Deletion {
       context_.log().Warn("model", fmt::format("the datastore cannot be reached, going on with the cache: {}", error.message()));
       return nullptr;
     }
+  }
+
+  void RefuseWhereUsed(const Definition& definition) {
+    const std::vector<std::string> users = WorkflowsUsing(context_, services_.config, definition);
+    if (users.empty()) return;
+    throw UserError("model_in_use",
+                    fmt::format("{} is used by {} {}", definition.name, users.size() == 1 ? "the workflow" : "the workflows",
+                                Printable(Join(users, ", "), 400)),
+                    "Change their steps or delete them first.");
   }
 
   bool IsExpired(const DataRecord& record) const {

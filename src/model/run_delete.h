@@ -17,7 +17,7 @@ struct DeletedModelParts {
 };
 
 // Deletes a model, people's or automatic: its outputs, its data, its evaluated copy and then its definition, under its lock.
-// Throws model_has_data without `force`, and what DeleteModel does.
+// Throws model_in_use when a workflow names it, model_has_data without `force`, and what DeleteModel does.
 DeletedModelParts DeleteModelWithData(const Context& context, const RunServices& services, const std::string& name_or_id,
                                       bool force);
 

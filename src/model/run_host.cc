@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/collect.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/json_schema.h"
@@ -123,6 +124,7 @@ NewVersion RunHost::VersionOf(const Json& spec, const std::string& name) const {
   version.tags = TagsOf(spec);
   version.owner.owner_type = "model-method";
   version.owner.owner_ref = parts_.definition.id;
+  version.hold_marker = parts_.rollback;
   const std::string spec_name = spec["specName"];
   version.what = "the output " + spec_name;
   Json policy = spec;
@@ -213,7 +215,25 @@ void RunHost::Take(DataRecord record, const Json& spec, std::optional<Json> attr
                        .type = StringMember(spec, "kind").value_or("resource"),
                        .path = parts_.store.PathOf(record.RawPath()),
                        .attributes = std::move(attributes)};
+  if (parts_.collect && !parts_.rollback) DropVersionsBeyondCap(parts_.store, record.key);
   written_.push_back({std::move(record), std::move(artifact)});
+}
+
+void RunHost::Publish() {
+  if (!parts_.rollback) return;
+  for (Written& one : written_) parts_.store.Publish(one.record);
+}
+
+void RunHost::Withdraw() {
+  if (!parts_.rollback) return;
+  for (const Written& one : std::exchange(written_, {})) {
+    try {
+      parts_.store.Withdraw(one.record);
+    } catch (const UserError& error) {
+      Log(LogLevel::kWarning, fmt::format("{} version {} could not be taken back: {}", one.record.key.name,
+                                          one.record.version(), error.message()));
+    }
+  }
 }
 
 void RunHost::WriteTombstones() {

@@ -31,6 +31,8 @@ class RunHost final : public MethodHost {
     std::vector<std::pair<std::string, std::string>> tags;  // --tag
     std::map<std::string, std::string> child_variables;
     const RunObserver& observer;
+    bool rollback = false;  // what is written stays out of sight until Publish
+    bool collect = false;   // versions beyond a name's number go as others come (autoGc)
   };
   explicit RunHost(Parts parts) : parts_(std::move(parts)) {}
 
@@ -41,6 +43,10 @@ class RunHost final : public MethodHost {
   void Log(LogLevel level, std::string_view line) override;
   std::unique_ptr<MethodFile> BeginFile(const std::string& spec, const std::string& name) override;
   void WriteResource(const std::string& spec, const std::string& name, const Json& attributes) override;
+
+  // With `rollback`: what was written is there for others, or goes again.
+  void Publish();
+  void Withdraw();
 
   // The record of what a `delete` method has taken away: a version of every live resource that says so.
   void WriteTombstones();

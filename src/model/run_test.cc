@@ -4,6 +4,7 @@
 
 #include "data/version_store.h"
 #include "model/run_cancel.h"
+#include "model/run_delete.h"
 #include "util/test_world.h"
 #include "util/yaml.h"
 #include "vault/secrets.h"
@@ -40,6 +41,11 @@ ModelType AccountType() {
                             create(call);
                             create(call);
                           }});
+  const auto half = [create](const MethodCall& call) {
+    create(call);
+    if (call.arguments.contains("size")) throw UserError("method_execution_failed", "half done");
+  };
+  type.methods.push_back({.name = "update", .description = "", .arguments = arguments, .execute = half, .rollback_on_failure = true});
   type.checks.push_back({.name = "owned", .description = "", .labels = {"policy"}, .run = [](const Json& global) {
                            return global.value("owner", "") == "mallory" ? std::vector<std::string>{"not her"} : std::vector<std::string>{};
                          }});
@@ -236,6 +242,65 @@ TEST_F(Runs, ARunWithoutASignOfLifeIsShownAsInterrupted) {
     EXPECT_EQ(error.code(), "run_on_other_host");
     EXPECT_THAT(error.message(), HasSubstr("elsewhere"));
   }
+}
+
+TEST_F(Runs, WithRollbackNothingOfAFailedMethodIsLeft) {
+  WriteModel();
+  MakeVault();
+  const RunRequest fails{.input_sets = {{{"size", 1}}}};
+  EXPECT_EQ(Failure("update", fails).first, "method_execution_failed");
+  EXPECT_TRUE(Records()[0].artifacts.empty());
+  EXPECT_FALSE(world.files.Stat(folder.path() / ".swamp/data/test"));
+  EXPECT_EQ(Run("update").artifacts[0].version, 1u);
+  EXPECT_EQ(Failure("update", fails).first, "method_execution_failed");
+  const auto store = VersionStore::Open(world.context, repo, datastore);
+  const DataKey key{{"test/account", "7b1d7a52-0b0f-4f0a-9a55-3c1f3f0e2d10"}, "account"};
+  EXPECT_THAT(store->Versions(key), ElementsAre(1u));
+  EXPECT_EQ(Run("update").artifacts[0].version, 2u);
+  EXPECT_EQ(store->LatestVersion(key), 2u);
+}
+
+TEST_F(Runs, AutoGcKeepsWhatThePolicySays) {
+  WriteModel("resources: {account: {garbageCollection: 2}}\n");
+  MakeVault();
+  const auto store = VersionStore::Open(world.context, repo, datastore);
+  const DataKey key{{"test/account", "7b1d7a52-0b0f-4f0a-9a55-3c1f3f0e2d10"}, "account"};
+  for (int i = 0; i < 3; ++i) Run("create");
+  EXPECT_THAT(store->Versions(key), ElementsAre(1u, 2u, 3u));
+  repo.marker.Set({"autoGc"}, true);
+  Run("create");
+  EXPECT_THAT(store->Versions(key), ElementsAre(3u, 4u));
+  WriteModel("resources: {account: {lifetime: 1h}}\n");
+  Run("create");
+  world.clock.Advance(std::chrono::hours(2));
+  Run("get");
+  EXPECT_TRUE(store->Names(key.owner).empty());
+}
+
+TEST_F(Runs, AModelThatAWorkflowNamesIsNotDeleted) {
+  WriteModel();
+  const RunServices services{repo, datastore, *config, types, expressions};
+  const auto code = [&]() -> std::string {
+    try {
+      DeleteModelWithData(world.context, services, "acc", true);
+    } catch (const UserError& error) {
+      EXPECT_THAT(error.message(), HasSubstr("nightly"));
+      return error.code();
+    }
+    return "";
+  };
+  const std::filesystem::path path = folder.path() / "workflows/workflow-nightly.yaml";
+  const auto workflow = [&](const std::string& task) {
+    WriteFileAtomically(world.files, path, "name: nightly\njobs:\n  - name: j\n    steps:\n      - name: s\n        task: " + task + "\n");
+  };
+  workflow("{type: model_method, modelIdOrName: acc, methodName: get}");
+  EXPECT_EQ(code(), "model_in_use");
+  workflow("{type: model_method, modelIdOrName: 7B1D7A52-0b0f-4f0a-9a55-3c1f3f0e2d10, methodName: get}");
+  EXPECT_EQ(code(), "model_in_use");
+  workflow("{type: model_method, modelType: Test::Account, modelName: acc, methodName: get}");
+  EXPECT_EQ(code(), "model_in_use");
+  workflow("{type: model_method, modelIdOrName: acc2, methodName: get}");
+  EXPECT_EQ(code(), "");
 }
 
 }  // namespace

@@ -400,5 +400,75 @@ TEST_F(LocalRuns, AModelWithDataIsDeletedOnlyWhenForced) {
   EXPECT_FALSE(fs::exists(a.folder() / ".swamp" / "data" / "command"));
 }
 
+// ---- expressions that read data ----
+
+class DataInExpressions : public MethodRuns {};
+SWAMP_ON_EVERY_BUCKET(DataInExpressions);
+
+TEST_P(DataInExpressions, SeeWhatAnotherCheckoutHasWritten) {
+  a->Do({"model", "create", "command/shell", "m1"});
+  a->Do({"model", "create", "command/shell", "m2"});
+  const auto stdout_of = [](const Json& run) { return run["dataArtifacts"][0]["attributes"]["stdout"]; };
+  // The checkout that asks has never had any data.
+  a->Do(RunOf("m1", "echo first"));
+  EXPECT_EQ(stdout_of(c->Do(RunOf("m2", "echo ${{ data.latest(\"m1\", \"result\").attributes.stdout }}"))), "first");
+  a->Do(RunOf("m1", "echo second"));
+  EXPECT_EQ(stdout_of(c->Do(RunOf("m2", "echo ${{ model.m1.resource.result.result.attributes.stdout }}"))), "second");
+  a->Do(RunOf("m1", "echo third"));
+  EXPECT_EQ(stdout_of(c->Do(RunOf("m2", "echo ${{ data.query('modelName == \"m1\" && specName == \"result\"', "
+                                        "'attributes.stdout')[0] }}"))),
+            "third");
+  EXPECT_EQ(stdout_of(c->Do(RunOf("m2", "echo ${{ model.m1.execution.status }} ${{ data.listVersions('m1', 'result').size() }}"))),
+            "succeeded 3");
+}
+
+TEST_P(DataInExpressions, MW01_TextThatCameAsDataStaysText) {
+  const SecretElsewhere secret(*a, "s3cr3t-value");
+  a->Do({"model", "create", "command/shell", "m1"});
+  a->Do({"model", "create", "command/shell", "m2"});
+  a->Do(RunOf("m1", "printf '%s' '$''{{ vault.get(v, k) }}'"));
+  const RunResult result =
+      c->Run({"model", "method", "run", "m2", "execute", "--json", "--input",
+              "run=printf '%s' '${{ data.query('modelName == \"m1\"', 'attributes.?stdout.orValue(\"\")').join(\"\") }}'"});
+  EXPECT_EQ(result.exit_code, 0) << result;
+  EXPECT_THAT(result.out + result.err, Not(HasSubstr("s3cr3t-value")));
+  EXPECT_THAT(result.out, HasSubstr("{{ vault.get(v, k) }}"));
+  EXPECT_TRUE(FilesWith(c->home(), "s3cr3t-value").empty());
+}
+
+// ---- while a method runs ----
+
+class WhileAMethodRuns : public MethodRuns {
+ protected:
+  bool locks() const { return GetParam() == Backend::kRgw || GetParam() == Backend::kFolder; }
+};
+SWAMP_ON_EVERY_BUCKET(WhileAMethodRuns);
+
+TEST_P(WhileAMethodRuns, GarbageCollectionLeavesItsModelAlone) {
+  if (!locks()) GTEST_SKIP() << "about locks";
+  for (const char* name : {"m1", "m2"}) {
+    a->Do({"model", "create", "command/shell", name});
+    const RunResult edited = a->RunWithInput({"model", "edit", name, "--json"}, "type: command/shell\nresources:\n  result:\n    garbageCollection: 1\n");
+    ASSERT_EQ(edited.exit_code, 0) << edited;
+    a->Do(RunOf(name, "echo one"));
+    a->Do(RunOf(name, "echo two"));
+  }
+  const Signpost running(a->folder());
+  const Signpost collected(c->folder());
+  a->Do(RunOf("m1", running.Reached() + "; " + collected.Reached()), {.started = [&](pid_t) {
+          running.Wait();
+          // m2 has a version too many, and m1 as well, but m1 is at work.
+          const RunResult gc = c->Run({"data", "gc", "-y"});
+          EXPECT_THAT(gc.out, HasSubstr("Removed 1 version"));
+          EXPECT_THAT(gc.err, HasSubstr("is at work on it"));
+          // Deleting waits for the model's lock, and only for that.
+          const std::map<std::string, std::string> at_once = {{"SWAMP_LOCK_TIMEOUT_MS", "1"}};
+          EXPECT_EQ(c->Run({"data", "delete", "m1", "result", "-y", "--json"}, {.environment = at_once}).error_code(), "lock_timeout");
+          c->Do({"data", "delete", "m2", "log", "-y"}, {.environment = at_once});
+          collected.Wait();
+        }});
+  EXPECT_EQ(c->Do({"data", "gc", "-y"})["versionsDeleted"], 2);
+}
+
 }  // namespace
 }  // namespace swamp::e2e
