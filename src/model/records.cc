@@ -84,7 +84,7 @@ std::vector<StoredRecord> Records::All(Broken broken) {
       auto latest = store().Latest({{type_.type, entry.name}, type_.data_name});
       if (!latest || latest->metadata.deleted || IsComing(*latest)) continue;
       StoredRecord record{.model_id = entry.name, .path = store().PathOf(latest->RawPath())};
-      record.value = ParseContent(store().Content(*latest, kContentLimit), latest->RawPath());
+      record.value = ParseContent(ContentOf(*latest), latest->RawPath());
       record.model_name = latest->metadata.tag("modelName");
       if (record.model_name.empty()) record.model_name = StringMember(record.value, "name").value_or(entry.name);
       record.data = std::move(*latest);
@@ -112,6 +112,14 @@ std::vector<StoredRecord> Records::All(Broken broken) {
 
 bool Records::IsComing(const DataRecord& record) {
   return !context_.files().Stat(store().PathOf(record.RawPath())) && !context_.files().Stat(store().PathOf(record.key.Marker()));
+}
+
+std::string Records::ContentOf(const DataRecord& record) {
+  if (services_.datastore.synced() && !context_.files().Stat(store().PathOf(record.RawPath()))) {
+    const auto object = GetBytes(context_, services_.datastore.store(context_), record.RawPath(), kContentLimit);
+    if (object && Sha256Hex(object->bytes) == record.metadata.checksum) return object->bytes;
+  }
+  return store().Content(record, kContentLimit);
 }
 
 std::optional<StoredRecord> Records::Find(const std::string& name) {
@@ -280,7 +288,7 @@ class Records::Changing {
     if (datastore_.synced() && records_.IsComing(*base.data)) return BaseInBucket();
     base.version = base.data->version();
     if (!base.data->metadata.deleted) {
-      base.value = ParseContent(records_.store().Content(*base.data, kContentLimit), base.data->RawPath());
+      base.value = ParseContent(records_.ContentOf(*base.data), base.data->RawPath());
     }
     return base;
   }

@@ -88,6 +88,8 @@ class Records {
   VersionStore& store();
   // The first version of a name that a peer has claimed, but not finished: nobody has been told yet that it is there.
   bool IsComing(const DataRecord& record);
+  // What a peer is just announcing is in the bucket before all of it is here.
+  std::string ContentOf(const DataRecord& record);
   std::string DefinitionPathOf(const std::string& name) const;
   std::optional<Definition> FindDefinition(const std::string& name);
 
