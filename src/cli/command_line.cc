@@ -184,6 +184,9 @@ const std::vector<CommandGroup>& CommandGroups() {
       {"vault", AddVaultCommands},      {"extension", AddExtensionCommands},
       {"datastore", AddDatastoreCommands}, {"version", AddVersionCommand}, {"help", AddHelpCommand},
       {"completions", AddCompletionsCommands}, {"cel", AddCelCommands}, {"data", AddDataCommands},
+      {"access", AddAccessCommands}, {"worker", AddWorkerCommands},
+      {"workflow", AddWorkflowCommands},
+      {"doctor", AddDoctorCommands},
   };
   return kGroups;
 }

@@ -14,34 +14,12 @@
 #include "model/definitions.h"
 #include "util/environment.h"
 #include "util/text.h"
-#include "util/yaml.h"
 
 namespace swamp {
 namespace {
 
 // What is shown whole.
 constexpr std::uint64_t kMostShown = 256ULL << 20;
-constexpr std::uint64_t kMostDefinition = 4ULL << 20;
-
-// Definitions that runs have made: <ds>/auto-definitions/<type>/<name>.yaml.
-std::optional<DataModel> FindAutomaticModel(Session& session, const std::string& name_or_id) {
-  const std::filesystem::path folder = session.datastore().FolderOf("auto-definitions");
-  Files& files = session.context().files();
-  for (const std::string& path : ListFilesBelow(files, folder)) {
-    if (!path.ends_with(".yaml")) continue;
-    const std::string bytes = ReadFile(files, folder / path, kMostDefinition).value_or("");
-    if (bytes.find(name_or_id) == std::string::npos) continue;
-    try {
-      const Json json = ParseYaml(bytes, path);
-      const auto id = StringMember(json, "id");
-      const auto name = StringMember(json, "name");
-      if (!id || !name || (*id != name_or_id && *name != name_or_id)) continue;
-      return DataModel{{StringMember(json, "type").value_or(path.substr(0, path.rfind('/'))), *id}, *name};
-    } catch (const UserError&) {  // no definition; others may fit
-    }
-  }
-  return std::nullopt;
-}
 
 struct GetOptions {
   DataTarget target;
@@ -278,11 +256,10 @@ DataTools OpenData(Session& session) {
 }
 
 DataModel RequireDataModel(Session& session, const VersionStore& store, const std::string& name_or_id) {
-  Definitions definitions(session.context(), session.config());
+  Definitions definitions(session.context(), session.config(), &session.datastore());
   if (const auto found = definitions.Find(name_or_id)) {
     return {{found->definition.type, found->definition.id}, found->definition.name};
   }
-  if (const auto found = FindAutomaticModel(session, name_or_id)) return *found;
   if (IsUuid(name_or_id)) {
     for (const DataOwner& owner : store.Owners()) {
       if (owner.model_id == name_or_id) return {owner, name_or_id};

@@ -9,6 +9,7 @@
 #include "cli/render/table.h"
 #include "data/collect.h"
 #include "data/edit_data.h"
+#include "model/control_plane_types.h"
 #include "model/definitions.h"
 #include "util/text.h"
 #include "util/yaml.h"
@@ -38,6 +39,7 @@ void AddRename(CLI::App& group, Session& session) {
     if (options->new_name.empty()) throw UserError("usage", "the new name is missing", "Give it last, or --new-name.");
     const DataTools tools = OpenData(session);
     const DataModel model = RequireDataModel(session, *tools.store, options->target.model);
+    RefuseControlPlaneType(model.owner.type, "renamed");
     DataChange change(session.context(), session.datastore(), model.owner);
     const RenamedData renamed = RenameData(*tools.store, {model.owner, options->target.name}, options->new_name);
     change.Publish(*tools.catalog);
@@ -80,6 +82,7 @@ void DeleteOne(Session& session, const DeleteOptions& options) {
       options.version.empty() ? std::nullopt : std::optional(ParseVersion(options.version));
   const DataTools tools = OpenData(session);
   const DataModel model = RequireDataModel(session, *tools.store, options.target.model);
+  RefuseControlPlaneType(model.owner.type, "deleted");
   const DataKey key{model.owner, options.target.name};
   const std::string what = version ? fmt::format("version {} of {}", *version, Printable(key.name, 80))
                                    : fmt::format("all versions of {}", Printable(key.name, 80));
@@ -107,6 +110,7 @@ void DeleteMany(Session& session, const DeleteOptions& options) {
   RequireDataTarget(options.target, false);
   const DataTools tools = OpenData(session);
   const DataModel model = RequireDataModel(session, *tools.store, options.target.model);
+  RefuseControlPlaneType(model.owner.type, "deleted");
   const auto matching = [&] {
     std::vector<std::string> names = tools.store->Names(model.owner);
     std::erase_if(names, [&](const std::string& name) { return !name.starts_with(options.prefix); });

@@ -338,6 +338,8 @@ void AddDatastoreCommands(CLI::App& root, Session& session) {
   AddSync(*group, session);
   AddLock(*group, session);
   AddConflicts(*group, session);
+  AddDatastoreNamespace(*group, session);
+  AddDatastoreUpkeep(*group, session);
 }
 
 }  // namespace swamp

@@ -146,4 +146,24 @@ EditedText EditInEditor(Session& session, const std::string& file_name, const st
   }
 }
 
+NewText ReadNewText(Session& session, const std::string& file, const std::string& how_else,
+                    const std::function<const Document&()>& reload,
+                    const std::function<void(const std::string&)>& check) {
+  const Context& context = session.context();
+  NewText result;
+  if (!file.empty()) {
+    result.text = ReadFile(context.files(), context.environment().WorkingDirectory() / file);
+    if (!result.text) throw UserError("usage", fmt::format("there is no file {}", Printable(file)));
+    return result;
+  }
+  result.text = session.PipedText();
+  if (result.text) return result;
+  RequireEditor(context, how_else);
+  const Document& document = reload();
+  EditedText edited = EditInEditor(session, document.path, document.bytes, check);
+  result.editor = edited.editor;
+  if (edited.changed) result.text = std::move(edited.text);
+  return result;
+}
+
 }  // namespace swamp

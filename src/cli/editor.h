@@ -30,4 +30,15 @@ struct EditedText {
 EditedText EditInEditor(Session& session, const std::string& file_name, const std::string& text,
                         const std::function<void(const std::string&)>& check);
 
+// The new text of a document that an edit command is given: from `file`, from standard input, or else from the editor.
+struct NewText {
+  std::optional<std::string> text;  // nothing: it was left as it is
+  std::string editor;               // empty: none was asked
+};
+// Piped text was written with what this checkout showed; an editor is opened on what `reload` answers, which
+// brings the document up to date first. `how_else`: see RequireEditor.
+NewText ReadNewText(Session& session, const std::string& file, const std::string& how_else,
+                    const std::function<const Document&()>& reload,
+                    const std::function<void(const std::string&)>& check);
+
 }  // namespace swamp

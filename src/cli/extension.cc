@@ -4,18 +4,16 @@
 
 #include "cli/builder.h"
 #include "cli/commands.h"
+#include "cli/extension_tools.h"
 #include "cli/render/table.h"
 #include "extension/info.h"
 #include "extension/install.h"
 #include "extension/list.h"
-#include "extension/open_registry.h"
 #include "extension/pack.h"
 #include "extension/pack_and_push.h"
 #include "extension/pull.h"
 #include "extension/remove.h"
 #include "extension/results_json.h"
-#include "extension/shared_lockfile.h"
-#include "extension/stored_login.h"
 #include "extension/trust.h"
 #include "extension/update.h"
 #include "repo/find.h"
@@ -25,72 +23,6 @@
 
 namespace swamp {
 namespace {
-
-// What the use cases work on, made once a command needs it.
-class ExtensionTools {
- public:
-  explicit ExtensionTools(Session& session) : session_(session) {}
-
-  ExtensionSite Site() {
-    const Repository& repo = session_.repo();
-    ExtensionSite site;
-    site.repo_root = repo.root;
-    site.swamp_folder = repo.swamp_folder();
-    site.pulled_root = repo.swamp_folder() / "pulled-extensions";
-    if (session_.datastore().settings().managed_config) {
-      site.older_pulled_root = site.pulled_root;
-      site.pulled_root = repo.swamp_folder() / "config" / "pulled-extensions";
-    }
-    site.built_in = {kS3DatastoreType};
-    site.trusted_collectives = ResolveTrust(Trust());
-    site.lock_wait = session_.datastore().settings().lock_timeout;
-    return site;
-  }
-
-  TrustSettings Trust() {
-    const Marker& marker = session_.repo().marker;
-    TrustSettings trust;
-    trust.explicit_collectives = marker.json().contains("trustedCollectives")
-                                     ? marker.Strings("trustedCollectives")
-                                     : std::vector<std::string>{"swamp"};
-    trust.trust_member_collectives = marker.Bool("trustMemberCollectives");
-    return trust;
-  }
-
-  SharedLockfile& Installed() {
-    if (!installed_) {
-      installed_ = std::make_unique<SharedLockfile>(session_.context(), session_.repo(), session_.datastore());
-    }
-    return *installed_;
-  }
-
-  Registry& ExtensionRegistry() {
-    if (!registry_) {
-      const Context& context = session_.context();
-      registry_ = OpenRegistry(ChooseRegistry(context.environment(), std::nullopt,
-                                              ReadStoredLogin(context, ConfigFolder(context))),
-                               session_.wiring().http, "swamp-cpp/" + session_.wiring().version);
-    }
-    return *registry_;
-  }
-
-  // Brings the shared lockfile here, as far as the datastore can be reached.
-  void RefreshLockfile() {
-    if (!session_.datastore().settings().managed_config) return;
-    try {
-      session_.config().Refresh(session_.context());
-    } catch (const StoreError& error) {
-      if (!error.transient()) throw;
-      session_.context().log().Warn("extension", "the datastore cannot be reached, going on with what is known here: " +
-                                                     error.message());
-    }
-  }
-
- private:
-  Session& session_;
-  std::unique_ptr<SharedLockfile> installed_;
-  std::unique_ptr<Registry> registry_;
-};
 
 std::optional<Channel> ChannelOf(const std::optional<std::string>& text) {
   return text ? std::optional(RequireChannel(*text)) : std::nullopt;
@@ -477,6 +409,7 @@ void AddExtensionCommands(CLI::App& root, Session& session) {
   AddSearch(*group, session);
   AddPublishing(*group, session);
   AddTrust(*group, session);
+  AddExtensionSource(*group, session);
 }
 
 }  // namespace swamp

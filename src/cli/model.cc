@@ -209,26 +209,15 @@ void RunEdit(Session& session, const std::string& name, const std::string& file)
   const Context& context = session.context();
   ConfigTier& config = session.config();
   Definitions definitions(context, config);
-  // Piped text was written with what this checkout showed; what peers did since then is a conflict.
   StoredDefinition current = definitions.RequireForChange(name);
-  std::optional<std::string> text;
-  if (!file.empty()) {
-    text = ReadFile(context.files(), context.environment().WorkingDirectory() / file);
-    if (!text) throw UserError("usage", fmt::format("there is no file {}", Printable(file)));
-  } else {
-    text = session.PipedText();
-  }
-  std::string editor;
-  if (!text) {
-    RequireEditor(context, "Pipe the new definition in, or name it with --file.");
+  const auto reload = [&]() -> const Document& {
     config.Refresh(context);
     current = definitions.Require(name);
-    EditedText edited = EditInEditor(session, current.document.path, current.document.bytes, [&](const std::string& t) {
-      CheckModelText(session.model_types(), current, t);
-    });
-    editor = edited.editor;
-    if (edited.changed) text = std::move(edited.text);
-  }
+    return current.document;
+  };
+  const auto [text, editor] =
+      ReadNewText(session, file, "Pipe the new definition in, or name it with --file.", reload,
+                  [&](const std::string& t) { CheckModelText(session.model_types(), current, t); });
   std::string path = current.document.path;
   std::string new_name = current.definition.name;
   if (text) {

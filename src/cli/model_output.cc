@@ -23,13 +23,22 @@ struct Reader {
   // By an output's id, or the newest of a model.
   OutputRecord Require(const std::string& reference) {
     std::string model_id;
+    std::optional<UserError> ambiguous;
     try {
       if (const auto found = definitions.Find(reference)) model_id = found->definition.id;
     } catch (const UserError& error) {
-      // The beginning of an id may be an output's all the same.
       if (error.code() != "ambiguous_id") throw;
+      ambiguous = error;
     }
-    return outputs.Require(reference, model_id);
+    if (!ambiguous) return outputs.Require(reference, model_id);
+    // The beginning of an id may be an output's all the same.
+    try {
+      return outputs.Require(reference, model_id);
+    } catch (const IoError&) {
+      throw;
+    } catch (const UserError&) {
+      throw *ambiguous;
+    }
   }
   // Empty: the model is gone.
   std::string ModelName(const OutputRecord& record) {

@@ -68,34 +68,6 @@ class LiveLog {
   std::deque<std::string> kept_;
 };
 
-Json JsonOf(const RunResult& run) {
-  Json artifacts = Json::array();
-  for (const RunArtifact& one : run.artifacts) {
-    Json json = {{"id", one.id}, {"name", one.name}, {"path", one.path.string()}};
-    if (one.attributes) json["attributes"] = *one.attributes;
-    artifacts.push_back(std::move(json));
-  }
-  Json json = {{"modelId", run.model_id},
-               {"modelName", run.model_name},
-               {"modelType", run.model_type},
-               {"methodName", run.method},
-               {"status", run.status},
-               {"duration", run.duration.count()},
-               {"outputId", run.output_id},
-               {"logFile", run.log_file.string()},
-               {"dataArtifacts", std::move(artifacts)},
-               {"globalArguments", run.global_arguments},
-               {"methodArguments", run.method_arguments},
-               {"initiatedBy", run.initiated_by}};
-  if (run.auto_created) {
-    json["autoCreated"] = {{"modelType", run.model_type},
-                           {"definitionName", run.model_name},
-                           {"definitionPath", run.auto_created->string()}};
-  }
-  if (run.global_arguments_updated) json["globalArgsUpdated"] = run.global_arguments;
-  return json;
-}
-
 std::string TextOf(const RunResult& run) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"Model", fmt::format("{} ({})", run.model_name, run.model_type)},
@@ -107,11 +79,11 @@ std::string TextOf(const RunResult& run) {
 }
 
 Rendered RenderRuns(const std::vector<RunResult>& runs) {
-  if (runs.size() == 1) return {JsonOf(runs.front()), TextOf(runs.front())};
+  if (runs.size() == 1) return {JsonOfRun(runs.front()), TextOf(runs.front())};
   Json list = Json::array();
   std::string text;
   for (const RunResult& run : runs) {
-    list.push_back(JsonOf(run));
+    list.push_back(JsonOfRun(run));
     text += (text.empty() ? "" : "\n") + TextOf(run);
   }
   return {{{"runs", list}}, text};
@@ -123,7 +95,7 @@ Rendered RenderRuns(const std::vector<RunResult>& runs) {
                 {"logFile", failed.result.log_file.string()}};
   if (!failed.earlier.empty()) {
     extra["succeededRuns"] = Json::array();
-    for (const RunResult& run : failed.earlier) extra["succeededRuns"].push_back(JsonOf(run));
+    for (const RunResult& run : failed.earlier) extra["succeededRuns"].push_back(JsonOfRun(run));
   }
   session.output().PrintError(failed.code(), failed.message(), failed.hint(), extra);
   if (!session.options.json && !session.options.quiet) {
@@ -243,6 +215,34 @@ void AddMethodDescribe(CLI::App& group, Session& session) {
 }
 
 }  // namespace
+
+Json JsonOfRun(const RunResult& run) {
+  Json artifacts = Json::array();
+  for (const RunArtifact& one : run.artifacts) {
+    Json json = {{"id", one.id}, {"name", one.name}, {"path", one.path.string()}};
+    if (one.attributes) json["attributes"] = *one.attributes;
+    artifacts.push_back(std::move(json));
+  }
+  Json json = {{"modelId", run.model_id},
+               {"modelName", run.model_name},
+               {"modelType", run.model_type},
+               {"methodName", run.method},
+               {"status", run.status},
+               {"duration", run.duration.count()},
+               {"outputId", run.output_id},
+               {"logFile", run.log_file.string()},
+               {"dataArtifacts", std::move(artifacts)},
+               {"globalArguments", run.global_arguments},
+               {"methodArguments", run.method_arguments},
+               {"initiatedBy", run.initiated_by}};
+  if (run.auto_created) {
+    json["autoCreated"] = {{"modelType", run.model_type},
+                           {"definitionName", run.model_name},
+                           {"definitionPath", run.auto_created->string()}};
+  }
+  if (run.global_arguments_updated) json["globalArgsUpdated"] = run.global_arguments;
+  return json;
+}
 
 RunServices ServicesOf(Session& session, const ExpressionWiring& wiring) {
   return {session.repo(), session.datastore(), session.config(), session.model_types(), wiring.host()};

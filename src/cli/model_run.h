@@ -17,4 +17,7 @@ void AddModelOutput(CLI::App& group, Session& session);    // model_output.cc
 // What runs of this command work on; `wiring` outlives it.
 RunServices ServicesOf(Session& session, const ExpressionWiring& wiring);
 
+// A run as commands print it.
+Json JsonOfRun(const RunResult& run);
+
 }  // namespace swamp

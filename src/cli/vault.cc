@@ -120,19 +120,14 @@ void RunEdit(Session& session, const LookupOptions& options) {
   const Context& context = session.context();
   ConfigTier& config = session.config();
   Vaults vaults(context, config);
-  // Piped text was written with what this checkout showed; what peers did since then is a conflict.
   StoredVault current = vaults.RequireForChange(options.vault, options.type);
-  std::optional<std::string> text = session.PipedText();
-  std::string editor;
-  if (!text) {
-    RequireEditor(context, "Pipe the new configuration in.");
+  const auto reload = [&]() -> const Document& {
     config.Refresh(context);
     current = vaults.Require(options.vault, options.type);
-    EditedText edited = EditInEditor(session, current.document.path, current.document.bytes,
-                                     [&](const std::string& t) { CheckVaultText(current, t); });
-    editor = edited.editor;
-    if (edited.changed) text = std::move(edited.text);
-  }
+    return current.document;
+  };
+  const auto [text, editor] = ReadNewText(session, {}, "Pipe the new configuration in.", reload,
+                                          [&](const std::string& t) { CheckVaultText(current, t); });
   std::string name = current.vault.name;
   if (text) name = UpdateVaultWithSecrets(context, config, session.repo(), {.current = current, .text = *text}).vault.name;
   session.Print({DescribeEdit(config.Locate(current.document.path), editor, name, current.vault.type),
@@ -150,6 +145,8 @@ void AddVaultCommands(CLI::App& root, Session& session) {
   AddVaultSecretCommands(*group, session);
   AddVaultMigrate(*group, session);
   AddVaultAuditTrail(*group, session);
+  AddVaultRemove(*group, session);
+  AddVaultRotateKey(*group, session);
 
   auto options = std::make_shared<LookupOptions>();
   CLI::App* edit = AddRepoCommand(*group, session, "edit", "Change a vault's configuration");

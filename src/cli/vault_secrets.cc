@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kExitInterrupted = 130;
 
-Secrets SecretsOf(Session& session) { return {session.context(), session.config(), session.repo()}; }
+Secrets SecretsOf(Session& session) { return {session.context(), session.config(), session.repo(), &session.datastore()}; }
 
 [[noreturn]] void EndCancelled(Session& session) {
   session.Print({{{"cancelled", true}}, "Operation cancelled.\n"});

@@ -11,5 +11,8 @@ class Session;
 void AddVaultSecretCommands(CLI::App& group, Session& session);
 void AddVaultMigrate(CLI::App& group, Session& session);
 void AddVaultAuditTrail(CLI::App& group, Session& session);
+// vault_remove.cc
+void AddVaultRemove(CLI::App& group, Session& session);
+void AddVaultRotateKey(CLI::App& group, Session& session);
 
 }  // namespace swamp

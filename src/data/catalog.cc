@@ -216,8 +216,11 @@ std::string Catalog::PulledState() {
   return cache_ == nullptr ? "" : cache_->state().Value(state_key::kPulledAll).value_or("");
 }
 
+// Another namespace or another datastore has other data.
+std::string Catalog::Place() const { return options_.name_space + "\n" + store_.root().string(); }
+
 void Catalog::CatchUp() {
-  if (Meta("populated") != "true") {
+  if (Meta("populated") != "true" || Meta("swamp_place") != Place()) {
     Rebuild();
     return;
   }
@@ -361,9 +364,14 @@ void Catalog::Rebuild() {
   // What the log says will be read from disk; what is added from now on stays in it.
   if (!store_.change_log().empty()) context_.files().Remove(store_.change_log());
   Transaction transaction(*database_);
-  if (!options_.lazy) {
-    Statement(database_->handle(), "DELETE FROM catalog WHERE namespace=?").Bind(1, options_.name_space).Run();
+  const std::string before = Meta("swamp_place");
+  if (!options_.lazy || before != Place()) {
+    const std::string namespace_before = before.substr(0, before.find('\n'));
+    for (const std::string& name_space : {options_.name_space, namespace_before}) {
+      Statement(database_->handle(), "DELETE FROM catalog WHERE namespace=?").Bind(1, name_space).Run();
+    }
   }
+  SetMeta("swamp_place", Place());
   Statements statements(*database_);
   for (const DataOwner& owner : store_.Owners()) {
     for (const FolderEntry& entry : context_.files().List(store_.PathOf(owner.Folder()))) {

@@ -55,6 +55,7 @@ class Catalog {
   bool LooksCurrent(const DataKey& key, Statements& statements);
   void Refresh(const DataKey& key, Statements& statements, bool empty_before);
   std::string PulledState();
+  std::string Place() const;
 
   Context context_;
   const VersionStore& store_;

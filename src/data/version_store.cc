@@ -347,6 +347,31 @@ DataRecord VersionStore::RenumberAbove(const DataRecord& record, std::uint64_t a
   return moved;
 }
 
+void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
+  const DataKey& key = record.key;
+  const std::string folder = key.VersionFolder(record.version());
+  Log(key);
+  {
+    ChangeGuard guard(*this, key);
+    RemoveFolder(key, record.version());
+    if (cache_ != nullptr) {
+      cache_->Disown(folder + "/raw");
+      cache_->Disown(folder + "/metadata.yaml");
+    }
+    if (!number_is_a_peers && MarkerVersion(RawMarker(key)) == record.version()) {
+      const std::vector<std::uint64_t> left = Versions(key);
+      guard.RecordWrites({key.Marker()});
+      if (left.empty()) {
+        files_.Remove(PathOf(key.Marker()));
+        if (cache_ != nullptr) cache_->Disown(key.Marker());
+      } else {
+        WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
+      }
+    }
+  }
+  Log(key);
+}
+
 std::uint64_t VersionStore::RemoveFile(const std::string& tier_path) {
   const fs::path path = PathOf(tier_path);
   const auto info = files_.Stat(path);
@@ -365,6 +390,10 @@ std::uint64_t VersionStore::RemoveFolder(const DataKey& key, std::uint64_t versi
 }
 
 std::uint64_t VersionStore::Remove(const DataKey& key, std::span<const std::uint64_t> versions) {
+  return RemoveVersions(key, versions, false);
+}
+
+std::uint64_t VersionStore::RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name) {
   RefuseLinks(key);
   Log(key);
   std::uint64_t bytes = 0;
@@ -373,11 +402,13 @@ std::uint64_t VersionStore::Remove(const DataKey& key, std::span<const std::uint
     std::vector<std::uint64_t> left = Versions(key);
     std::erase_if(left, [&](std::uint64_t one) { return std::find(versions.begin(), versions.end(), one) != versions.end(); });
     const std::uint64_t named = MarkerVersion(RawMarker(key));
-    if (left.empty()) {
+    // A marker that names another version came here before that version did: it is a peer's.
+    const bool removes_named = std::find(versions.begin(), versions.end(), named) != versions.end();
+    if (left.empty() && (removes_named || whole_name || named == 0)) {
       if (cache_ != nullptr) cache_->RememberRemoved(key.Marker(), HighestTaken(key));
       guard.RecordRemoval(key.Marker());
       files_.Remove(PathOf(key.Marker()));
-    } else if (std::find(left.begin(), left.end(), named) == left.end()) {
+    } else if (!left.empty() && removes_named) {
       if (cache_ != nullptr) cache_->RememberRemoved(key.Marker(), HighestTaken(key));
       guard.RecordWrites({key.Marker()});
       WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
@@ -401,7 +432,7 @@ std::uint64_t VersionStore::RemoveName(const DataKey& key) {
   for (const FolderEntry& entry : files_.List(PathOf(key.Folder()))) {
     if (const std::uint64_t version = VersionOf(entry.name)) all.push_back(version);
   }
-  return Remove(key, all);
+  return RemoveVersions(key, all, true);
 }
 
 std::optional<std::uint64_t> VersionStore::RemoveUnfinished(const DataKey& key, Time before, bool only_look) {

@@ -140,6 +140,9 @@ class VersionStore {
   // Gives a version that this process has just written, and that lost its number to a peer's, the next free number above
   // `above` and returns it under its new number. What the peer has at the old number comes with the next pull.
   DataRecord RenumberAbove(const DataRecord& record, std::uint64_t above);
+  // Takes back a version that this process has just written and nobody has seen, because another was written on the same
+  // ground. `number_is_a_peers`: in the bucket the number is a peer's, and what that has comes with the next pull.
+  void Withdraw(const DataRecord& record, bool number_is_a_peers);
   // Removes versions; `latest` moves to the highest that is left, and with the last version the name goes. Versions that
   // aren't there are fine. Answers the bytes that were freed.
   std::uint64_t Remove(const DataKey& key, std::span<const std::uint64_t> versions);
@@ -180,6 +183,7 @@ class VersionStore {
   std::string RawMarker(const DataKey& key) const;  // what it says; empty: nothing
   DataRecord Finish(VersionWriter& writer);
   void Discard(const DataKey& key, std::uint64_t version);
+  std::uint64_t RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name);
   std::uint64_t RemoveFolder(const DataKey& key, std::uint64_t version);
   std::uint64_t RemoveFile(const std::string& tier_path);
   void Log(const DataKey& key) const;

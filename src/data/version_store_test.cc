@@ -312,6 +312,20 @@ TEST_F(SyncedVersions, TravelToTheOtherCheckout) {
   EXPECT_EQ(theirs.Write(TestVersion(key), "{}").version(), 2u);
 }
 
+// Found by the simulation: a pull can bring a peer's marker before the peer's version.
+TEST_F(SyncedVersions, AMarkerThatNamesAVersionStillToComeStaysWhenOthersAreCollected) {
+  ours.Write(TestVersion(key), "a");
+  ours.Write(TestVersion(key), "b");
+  both.a->Push();
+  WriteFileAtomically(both.world.files, both.a->root / key.Marker(), "3");
+  const std::vector<std::uint64_t> one = {1};
+  ours.Remove(key, one);
+  EXPECT_EQ(ReadFile(both.world.files, both.a->root / key.Marker()), "3");
+  const std::vector<std::uint64_t> two = {2};
+  ours.Remove(key, two);
+  EXPECT_EQ(ReadFile(both.world.files, both.a->root / key.Marker()), "3");
+}
+
 TEST_F(SyncedVersions, RemovalsTravelToo) {
   ours.Write(TestVersion(key), "a");
   ours.Write(TestVersion(key), "b");

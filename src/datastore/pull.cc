@@ -103,7 +103,7 @@ class Puller {
       report_.unchanged = true;
       return std::move(report_);
     }
-    if (answer.state.etag.value.empty()) return Run();
+    if (answer.state.before_shards) return Run();
     prefix_ = prefix;
     for (const std::string& partition : PartitionsOfPart(answer.state)) {
       PlanEntries(partition, replica_.index().ReadShard(context_, partition).shard.Entries());
@@ -190,8 +190,8 @@ class Puller {
 
   void PlanShards(const MetaState& meta) {
     std::map<std::string, std::map<std::string, IndexEntry>> legacy;
-    if (meta.etag.value.empty()) {
-      // No meta document: a bucket that nobody has committed to, or one with only the older index.
+    if (meta.before_shards) {
+      // A bucket that nobody has committed to, or one with only the older index.
       const auto index = replica_.index().ReadLegacy(context_);
       state_.SetValue(state_key::kLegacyIndex, index ? "present" : "absent");
       if (index) {
@@ -524,7 +524,7 @@ class Puller {
         settlement.values.emplace_back(state_key::kShardPrefix + partition, etag.value);
       }
     }
-    if (!meta.etag.value.empty()) {
+    if (!meta.etag.value.empty() && !meta.before_shards) {
       settlement.values.push_back(MetaValue(meta));
       if (!incomplete_.contains("config")) {
         settlement.values.emplace_back(state_key::kPulledConfig, meta.etag.value);

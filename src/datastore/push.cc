@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "datastore/marker_version.h"
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
 #include "util/clock.h"
@@ -342,6 +343,11 @@ class Pusher {
       case Kind::kRefused:
         if (IsClaim(candidate)) lost_versions_.insert(FolderOf(candidate.path));
         RememberNumber(outcome);
+        if (outcome.theirs_is_gone && !NamesAVersionHere(candidate.path)) {
+          // The name was removed with all that this marker could name.
+          if (BringHere(candidate, outcome, Row::kStays, Ours::kDropped)) ToAnnounce(candidate, outcome);
+          return;
+        }
         report_.conflicts.push_back({.kind = PushConflict::Kind::kImmutable,
                                      .path = candidate.path,
                                      .local_copy = cache_.PathOf(candidate.path),
@@ -353,6 +359,13 @@ class Pusher {
 
   static std::optional<Time> TimeOf(const UploadOutcome& outcome) {
     return outcome.modified == Time{} ? std::nullopt : std::optional(outcome.modified);
+  }
+
+  bool NamesAVersionHere(const std::string& marker) const {
+    const auto bytes = ReadFile(cache_.files(), cache_.PathOf(marker));
+    const std::uint64_t version = bytes ? MarkerVersion(*bytes) : 0;
+    const std::string folder = marker.substr(0, marker.rfind('/') + 1) + std::to_string(version);
+    return version != 0 && cache_.files().Stat(cache_.PathOf(folder)).has_value();
   }
 
   // So that the next number of the name is a new one.
@@ -455,6 +468,10 @@ class Pusher {
 
   void AnnounceAll() {
     if (changes_.empty()) return;
+    // Once there is a meta document, readers follow the shards alone.
+    if (!known_ && replica_.index().ReadMeta(context_, std::nullopt).state.before_shards) {
+      replica_.index().AdoptLegacy(context_);
+    }
     MergeShards(changes_);
     UpdateLegacy();
     RemoteIndex::Commit commit =

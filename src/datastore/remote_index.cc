@@ -10,6 +10,7 @@
 #include "util/context.h"
 #include "util/log.h"
 #include "util/random.h"
+#include "util/relative_path.h"
 #include "util/rules.h"
 
 namespace swamp {
@@ -57,7 +58,13 @@ RemoteIndex::MetaAnswer RemoteIndex::ReadMeta(const Context& context, const std:
       answer.state.meta = std::move(*meta);
       return answer;
     }
-    context.log().Warn(kLog, fmt::format("{} is unreadable; it is made anew from the shards", key));
+    const auto json = TryParseJson(sink.bytes);
+    answer.state.before_shards = json && IntegerMember(*json, "version") == 1;
+    if (!answer.state.before_shards) {
+      context.log().Warn(kLog, fmt::format("{} is unreadable; it is made anew from the shards", key));
+    }
+  } else {
+    answer.state.before_shards = true;
   }
   answer.state.meta = MetaFromListing(context);
   return answer;
@@ -187,6 +194,25 @@ void RemoteIndex::MergeLegacy(const Context& context, const std::vector<IndexCha
     BackOff(context, attempt);
   }
   FailBusy(key);
+}
+
+RemoteIndex::Adopted RemoteIndex::AdoptLegacy(const Context& context) {
+  const auto index = ReadLegacy(context);
+  if (!index) return {};
+  std::map<std::string, std::vector<IndexChange>> missing;
+  for (auto& [path, entry] : index->Entries()) {
+    if (ClassOf(path) == PathClass::kLocal || WhyUnsafePath(path)) continue;
+    missing[PartitionOf(path)].push_back({.path = path, .entry = entry, .seen = {}, .etag = {}, .repairs = true});
+  }
+  Adopted adopted;
+  for (auto& [partition, changes] : missing) {
+    const IndexShard known = ReadShard(context, partition).shard;
+    std::erase_if(changes, [&known](const IndexChange& change) { return known.Find(change.path).has_value(); });
+    if (changes.empty() || !MergeShard(context, partition, changes)) continue;
+    adopted.entries += static_cast<int>(changes.size());
+    ++adopted.shards;
+  }
+  return adopted;
 }
 
 RemoteIndex::Commit RemoteIndex::CommitMeta(const Context& context, const std::vector<std::string>& partitions,

@@ -22,6 +22,7 @@ struct IndexChange {
 struct MetaState {
   ETag etag;  // empty: there is no meta object yet
   IndexMeta meta;
+  bool before_shards = false;  // there is none, or one of version 1: the older single index counts, where there is one
 };
 
 // Reads and merges the index of a bucket. Every write is a compare-and-swap that holds this writer's own
@@ -55,6 +56,13 @@ class RemoteIndex {
                   const std::vector<IndexChange>& changes);
   // The same for the older single index; does nothing where there is none.
   void MergeLegacy(const Context& context, const std::vector<IndexChange>& changes);
+  // Brings entries of the older single index that no shard has into their shards: how many, and into how many shards. No
+  // reader sees them before the next commit, and from then on every reader does.
+  struct Adopted {
+    int entries = 0;
+    int shards = 0;
+  };
+  Adopted AdoptLegacy(const Context& context);
   // Commits: one number further, with these partitions named. `known` is tried first and saves a read.
   // Returns the new state, and whether nobody else has committed since `known` (or, without it, ever).
   struct Commit {

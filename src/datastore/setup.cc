@@ -28,6 +28,8 @@ std::vector<SourceFile> ListSource(Files& files, const Datastore& source) {
     const fs::path root = source.FolderOf(folder);
     for (const std::string& below : ListFilesBelow(files, root)) {
       std::string path = folder + "/" + below;
+      // The vaults' trail is read where it is.
+      if (path.starts_with("audit/vault-audit-")) continue;
       if (ClassOf(path) != PathClass::kLocal && !excludes.Match(path)) found.push_back({std::move(path), root / below});
     }
   }
@@ -147,6 +149,8 @@ SetupResult SetupFilesystem(const Context& context, const Repository& repo, cons
   // A relative path stays as it was typed: it counts from the repository, so every checkout finds the folder.
   Json keys = {{"type", "filesystem"}, {"path", request.path}};
   if (!request.directories.empty()) keys["directories"] = request.directories;
+  const std::optional<std::string> name_space = ResolveDatastore(context, repo).name_space;
+  if (name_space) keys["namespace"] = *name_space;
   Marker planned = repo.marker;
   SetDatastoreKeys(planned, keys);
   const Repository after{repo.root, planned};
@@ -163,6 +167,7 @@ SetupResult SetupFilesystem(const Context& context, const Repository& repo, cons
     probe->Append("x");
     probe->Close(Durability::kLater);
   }
+  if (name_space) ClaimNamespace(context, target.WritableStore(context), *name_space, repo.id());
   Migration migration(context, result);
   const bool same_place = files.Resolve(source.tier_root()) == files.Resolve(target.tier_root());
   if (!request.skip_migration && !same_place) {

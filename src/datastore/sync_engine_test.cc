@@ -283,6 +283,49 @@ TEST_P(SyncEngine, AFinishedRecordIsNeverReplacedByAnUnfinishedOne) {
   EXPECT_EQ(t.a->Read(kRecord), "status: succeeded\n");
 }
 
+TEST_P(SyncEngine, ARecordOfOneRunNeverTakesThePlaceOfAnothers) {
+  constexpr const char* kRecord = "outputs/command/shell/execute/r.yaml";
+  t.a->Write(kRecord, "id: one\nstatus: running\n");
+  t.a->Push();
+  t.c->Write(kRecord, "id: other\nstatus: succeeded\n");
+  const PushReport report = t.c->Push();
+  ASSERT_EQ(report.conflicts.size(), 1u);
+  EXPECT_EQ(ReadFile(t.world.files, report.conflicts[0].local_copy), "id: other\nstatus: succeeded\n");
+  EXPECT_EQ(InBucket(kRecord), "id: one\nstatus: running\n");
+}
+
+TEST_P(SyncEngine, ALogOfARunOnlyGrows) {
+  constexpr const char* kLog = "outputs/command/shell/execute/r.log";
+  t.a->Write(kLog, "one\n");
+  t.a->Push();
+  t.c->Write(kLog, "one\ntwo\n");
+  EXPECT_THAT(t.c->Push().conflicts, IsEmpty());
+  EXPECT_EQ(InBucket(kLog), "one\ntwo\n");
+  t.a->Write(kLog, "of another run\n");
+  EXPECT_EQ(t.a->Push().conflicts.size(), 1u);
+  EXPECT_EQ(InBucket(kLog), "one\ntwo\n");
+}
+
+TEST_P(SyncEngine, AMarkerOfVersionsThatAPeerHasRemovedGoesToo) {
+  const std::string folder = "data/command/shell/id/result/";
+  for (int version = 1; version <= 2; ++version) {
+    t.a->Write(folder + std::to_string(version) + "/raw", "data");
+    t.a->Write(folder + "latest", std::to_string(version));
+    t.a->Push();
+    if (version == 1) t.c->Pull();
+  }
+  {
+    const Cache::Guard guard = t.a->cache->Lock(t.world.context);
+    t.a->cache->RememberRemoved(folder + "latest", 2);
+  }
+  for (const char* path : {"1/raw", "2/raw", "latest"}) t.a->Remove(folder + path);
+  t.a->Push();
+  t.c->Write(folder + "latest", "1\n");  // as a command that died would leave it
+  t.c->Pull();
+  EXPECT_THAT(t.c->Push().conflicts, IsEmpty());
+  EXPECT_FALSE(t.c->Read(folder + "latest"));
+}
+
 TEST_P(SyncEngine, NothingToDoIsOneRequest) {
   t.a->Write(kDoc, "one");
   t.a->Push();

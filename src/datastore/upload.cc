@@ -150,6 +150,7 @@ class Upload {
     }
     // The name was removed after it had reached that number, which this checkout didn't know.
     if (class_ == PathClass::kMarker && theirs.gone && HighestVersionOf(theirs.bytes) >= MarkerVersion(BytesOf(body))) {
+      SettleConflict(theirs);
       outcome_.kind = Kind::kRefused;
       outcome_.highest_version = HighestVersionOf(theirs.bytes);
       return std::nullopt;
@@ -206,12 +207,35 @@ class Upload {
 
   std::optional<Condition> ResolveRecord(const Body& body, const Theirs& theirs) {
     if (theirs.gone) return ConditionOn(theirs);
+    if (outcome_.path.ends_with(".log")) return ResolveRunLog(BytesOf(body), theirs);
+    if (IdIn(theirs.bytes) != IdIn(BytesOf(body))) {  // of another run, which began in the same millisecond
+      SettleConflict(theirs);
+      return std::nullopt;
+    }
     if (!IsFinishedRecord(theirs.bytes)) return ConditionOn(theirs);
     if (!IsFinishedRecord(BytesOf(body))) {
       TakeTheirs(theirs);
       return std::nullopt;
     }
     SettleConflict(theirs);
+    return std::nullopt;
+  }
+
+  // What a record calls itself; empty: nothing.
+  static std::string IdIn(const std::string& record) {
+    const std::string lines = "\n" + record;
+    const std::size_t at = lines.find("\nid: ");
+    return at == std::string::npos ? std::string() : lines.substr(at, lines.find('\n', at + 1) - at);
+  }
+
+  // A run's log only grows: whichever goes on from the other stays.
+  std::optional<Condition> ResolveRunLog(const std::string& ours, const Theirs& theirs) {
+    if (ours.starts_with(theirs.bytes)) return ConditionOn(theirs);
+    if (theirs.bytes.starts_with(ours)) {
+      TakeTheirs(theirs);
+    } else {
+      SettleConflict(theirs);
+    }
     return std::nullopt;
   }
 

@@ -26,23 +26,6 @@ bool IsPlainName(std::string_view name) {
   return IsNamePart(name) && IsLowerAlnum(name.front()) && name.size() <= kMaxNameLength;
 }
 
-bool IsScopedName(std::string_view name) {
-  if (!name.starts_with('@') || name.size() > kMaxNameLength) return false;
-  const std::vector<std::string> parts = Split(name.substr(1), '/');
-  return parts.size() >= 2 && std::all_of(parts.begin(), parts.end(), IsNamePart);
-}
-
-// Names in files are read more loosely than new ones are made.
-std::optional<std::string> WhyUnreadableName(const std::string& name) {
-  if (name.empty()) return "name is empty";
-  if (name.find("..") != std::string::npos || name.find('\\') != std::string::npos ||
-      name.find('\0') != std::string::npos) {
-    return "name must not hold \"..\", a backslash or NUL";
-  }
-  if (name.find('/') != std::string::npos && !name.starts_with('@')) return "name must not hold \"/\"";
-  return std::nullopt;
-}
-
 class Reader {
  public:
   Reader(const Json& json, std::vector<std::string>& problems) : json_(json), problems_(problems) {}
@@ -86,6 +69,22 @@ void CheckMethods(const Json& methods, std::vector<std::string>& problems) {
 }
 
 }  // namespace
+
+bool IsScopedName(std::string_view name) {
+  if (!name.starts_with('@') || name.size() > kMaxNameLength) return false;
+  const std::vector<std::string> parts = Split(name.substr(1), '/');
+  return parts.size() >= 2 && std::all_of(parts.begin(), parts.end(), IsNamePart);
+}
+
+std::optional<std::string> WhyUnreadableName(const std::string& name) {
+  if (name.empty()) return "name is empty";
+  if (name.find("..") != std::string::npos || name.find('\\') != std::string::npos ||
+      name.find('\0') != std::string::npos) {
+    return "name must not hold \"..\", a backslash or NUL";
+  }
+  if (name.find('/') != std::string::npos && !name.starts_with('@')) return "name must not hold \"/\"";
+  return std::nullopt;
+}
 
 Definition Definition::Parse(std::string_view yaml, const std::string& what, const std::string& type_of_folder) {
   const Json json = ParseYaml(yaml, what);

@@ -33,6 +33,11 @@ struct Definition {
 // Throws UserError validation_failed.
 void CheckNewDefinitionName(const std::string& name);
 
+// What is wrong with a name that a file has: read ones are allowed more than new ones.
+std::optional<std::string> WhyUnreadableName(const std::string& name);
+// "@a/b[/c...]", each part of a-z, 0-9, - and _; at most 64 bytes.
+bool IsScopedName(std::string_view name);
+
 // "models/<type>/<name>.yaml", or "<id>.yaml" for names that are no file names.
 std::string DefinitionPath(const Definition& definition);
 

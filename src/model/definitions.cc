@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "datastore/edit_document.h"
 #include "util/digest.h"
 #include "util/files.h"
 #include "util/log.h"
@@ -15,14 +16,6 @@ namespace {
 
 constexpr std::string_view kFolder = "models";
 constexpr std::size_t kShortestPrefix = 3;
-
-bool IsYaml(std::string_view path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
-
-std::string StemOf(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return name.substr(0, name.rfind('.'));
-}
 
 std::string WithoutDashes(const std::string& text) { return ReplaceAll(AsciiLower(text), "-", ""); }
 
@@ -52,7 +45,7 @@ std::string TypeOfPath(const std::string& path) {
 std::vector<StoredDefinition> Definitions::Load(const std::function<bool(const std::string&)>& may_match, bool warn) {
   std::vector<StoredDefinition> loaded;
   for (const std::string& path : config_.List(context_, std::string(kFolder))) {
-    if (!IsYaml(path) || TypeOfPath(path).empty()) continue;
+    if (!IsYamlPath(path) || TypeOfPath(path).empty()) continue;
     auto document = config_.Read(context_, path);
     if (!document || !may_match(document->bytes)) continue;
     try {
@@ -73,7 +66,7 @@ std::vector<StoredDefinition> Definitions::LoadAutomatic(const std::function<boo
   const std::filesystem::path folder = datastore_->FolderOf(kAutoDefinitionsFolder);
   for (const std::string& name : ListFilesBelow(context_.files(), folder)) {
     const std::string path = fmt::format("{}/{}", kAutoDefinitionsFolder, name);
-    if (!IsYaml(path) || TypeOfPath(path).empty() || path.find("/.") != std::string::npos) continue;
+    if (!IsYamlPath(path) || TypeOfPath(path).empty() || path.find("/.") != std::string::npos) continue;
     auto bytes = ReadFile(context_.files(), folder / name);
     if (!bytes || !may_match(*bytes)) continue;
     try {
@@ -147,10 +140,7 @@ StoredDefinition Definitions::RequireForChange(const std::string& name_or_id) {
 }
 
 std::optional<Document> Definitions::FindFile(const std::string& name) {
-  for (const std::string& path : config_.List(context_, std::string(kFolder))) {
-    if (IsYaml(path) && StemOf(path) == name) return config_.Read(context_, path);
-  }
-  return std::nullopt;
+  return FindDocumentFile(context_, config_, std::string(kFolder), [&](const std::string& stem) { return stem == name; });
 }
 
 std::vector<std::string> Definitions::Names() {

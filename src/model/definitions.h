@@ -29,6 +29,10 @@ class Definitions {
 
   // Those that people made, by path. A file that does not parse is left out with a warning; one that cannot be read is an error.
   std::vector<StoredDefinition> All();
+  // Those that runs have made; none without a datastore.
+  std::vector<StoredDefinition> Automatic() {
+    return LoadAutomatic([](const std::string&) { return true; });
+  }
   // By name (people's first, then automatic ones), else by id, else by an id prefix of at least 3 hex digits. Throws UserError ambiguous_id listing
   // the matches; and, when the only file of that name does not parse, its own error.
   std::optional<StoredDefinition> Find(const std::string& name_or_id);

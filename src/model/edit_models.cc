@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "datastore/edit_document.h"
+#include "model/control_plane_types.h"
 #include "model/definition_secrets.h"
 #include "model/definition_validation.h"
 #include "model/inputs.h"
@@ -47,12 +49,8 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
   const Json json = ParseYaml(text, what);
   if (!json.is_object()) throw UserError("validation_failed", what + " is not a map of keys to values");
   // A document without them keeps what identifies the model.
-  const auto keep = [&](const char* key, const std::string& value) {
-    if (!json.contains(key)) text = SetYamlKey(text, std::vector<std::string>{key}, value);
-  };
-  keep("name", current.definition.name);
-  keep("id", current.definition.id);
-  keep("type", current.definition.type);
+  text = WithKeysKept(std::move(text), json,
+                      {{"name", current.definition.name}, {"id", current.definition.id}, {"type", current.definition.type}});
   Definition next = Definition::Parse(text, what, current.definition.type);
   if (next.id != current.definition.id) {
     throw UserError("validation_failed",
@@ -74,6 +72,7 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
 
 StoredDefinition CreateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
                              const CreateModelRequest& request) {
+  RefuseControlPlaneType(request.type, "created");
   const ModelType& type = types.Require(request.type);
   CheckNewDefinitionName(request.name);
   Definition definition{.type = type.name, .type_version = type.version, .id = context.random().Uuid(), .name = request.name};
@@ -96,6 +95,7 @@ StoredDefinition CreateModel(const Context& context, ConfigTier& config, const M
 }
 
 void CheckModelText(const ModelTypes& types, const StoredDefinition& current, const std::string& text) {
+  RefuseControlPlaneType(current.definition.type, "edited");
   std::string copy = text;
   const Definition next = ParseReplacement(current, copy);
   const ModelType* type = types.Find(next.type);
@@ -129,12 +129,7 @@ StoredDefinition UpdateModel(const Context& context, ConfigTier& config, const M
     }
   }
   try {
-    if (path == old.path) {
-      change->Replace(path, text, old.version);
-    } else {
-      change->Create(path, text);
-      change->Remove(old.path, old.version);
-    }
+    ReplaceOrMove(context, config, *change, old, path, text);
     change->Publish();
   } catch (const DocumentExists&) {
     throw ModelExists(next.name, path);

@@ -98,6 +98,11 @@ RunResult MethodRunner::RunOne(const Json& inputs) {
   return std::move(attempt.result);
 }
 
+std::string MethodRunner::LogPathOf(const OutputRecord& record) {
+  const std::string path = record.TierPath();
+  return path.substr(0, path.size() - std::string_view(".yaml").size()) + ".log";
+}
+
 void MethodRunner::Begin(Attempt& attempt) {
   attempt.begun = context_.clock().Elapsed();
   OutputRecord& record = attempt.record;
@@ -111,15 +116,13 @@ void MethodRunner::Begin(Attempt& attempt) {
                        {"initiatedBy", kRunInitiator}};
   record.pid = context_.environment().ProcessId();
   record.host = context_.environment().HostName();
-  Time started = context_.clock().Now();
-  for (;; started += Duration(1)) {  // somebody without a lock may have begun in the same millisecond
-    record.started_at = FormatTime(started);
-    const std::string path = record.TierPath();
-    record.log_file = RunFiles::NameInRecords(path.substr(0, path.size() - 5) + ".log");
-    if (files_.Create(path, record.ToYaml())) break;
+  attempt.started = context_.clock().Now();
+  for (;; attempt.started += Duration(1)) {  // somebody without a lock may have begun in the same millisecond
+    record.started_at = FormatTime(attempt.started);
+    record.log_file = RunFiles::NameInRecords(LogPathOf(record));
+    if (files_.Create(record.TierPath(), record.ToYaml())) break;
   }
-  const std::string path = record.TierPath();
-  attempt.log = std::make_unique<RunLog>(files_, path.substr(0, path.size() - 5) + ".log", attempt.redactor);
+  attempt.log = std::make_unique<RunLog>(files_, LogPathOf(record), attempt.redactor);
   attempt.log->Add(LogLevel::kInfo, "model·run",
                    fmt::format("{} of {} ({})", method_->name, definition().name, type_->name));
   RunResult& result = attempt.result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "data/version_store.h"
+#include "model/control_plane_types.h"
 #include "model/evaluated_definitions.h"
 #include "model/model_uses.h"
 #include "util/clock.h"
@@ -29,6 +30,7 @@ class Deletion {
       parts_.path = services_.config.Locate(parts_.definition.path);
       return std::move(parts_);
     }
+    RefuseControlPlaneType(stored->definition.type, "deleted");
     parts_.path = definitions_.Locate(*stored);
     const Definition& definition = stored->definition;
     const std::string model = definition.type + "/" + definition.id;

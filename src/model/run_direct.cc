@@ -27,10 +27,6 @@ bool Has(const Json& schema, const std::string& key) {
 
 bool IsOpenMap(const Json& schema) { return !schema.is_object() || !schema.contains("properties"); }
 
-std::string PathOfAutomatic(const Definition& definition) {
-  return std::string(kAutoDefinitionsFolder) + DefinitionPath(definition).substr(std::string_view("models").size());
-}
-
 Json CheckedGlobals(const ModelType& type, Json arguments) {
   if (arguments.empty()) return arguments;
   arguments = CoerceBySchema(type.global_arguments, std::move(arguments));
@@ -56,8 +52,13 @@ std::optional<StoredDefinition> FindNamed(Definitions& definitions, const ModelT
   return found;
 }
 
-// Makes the new definition everybody's. False: a peer was faster, and theirs is here now.
-bool PublishNew(const Context& context, Datastore& datastore, const std::string& path) {
+}  // namespace
+
+std::string AutomaticDefinitionPath(const Definition& definition) {
+  return std::string(kAutoDefinitionsFolder) + DefinitionPath(definition).substr(std::string_view("models").size());
+}
+
+bool PublishNewDefinition(const Context& context, Datastore& datastore, const std::string& path) {
   if (!datastore.synced()) return true;
   for (const PushConflict& conflict : datastore.Push(context, {.only = {path}}).conflicts) {
     if (conflict.path != path) continue;
@@ -66,8 +67,6 @@ bool PublishNew(const Context& context, Datastore& datastore, const std::string&
   }
   return true;
 }
-
-}  // namespace
 
 RoutedInputs RouteInputs(const ModelType& type, const MethodSpec& method, const Json& inputs) {
   RoutedInputs routed;
@@ -112,9 +111,9 @@ DirectModel FindOrCreateDirect(const Context& context, Datastore& datastore, Def
   } else {
     Definition definition{.type = type.name, .type_version = type.version, .id = context.random().Uuid(), .name = name};
     definition.global_arguments = given;
-    const std::string path = PathOfAutomatic(definition);
+    const std::string path = AutomaticDefinitionPath(definition);
     const std::string yaml = definition.ToYaml();
-    model.created = files.Create(path, yaml) && PublishNew(context, datastore, path);
+    model.created = files.Create(path, yaml) && PublishNewDefinition(context, datastore, path);
     if (model.created) {
       model.stored = {std::move(definition), {path, yaml, {}}, true};
       return model;

@@ -16,6 +16,11 @@ struct RoutedInputs {
 // anything, to the method. Throws UserError validation_failed naming every key that belongs nowhere, and the valid ones.
 RoutedInputs RouteInputs(const ModelType& type, const MethodSpec& method, const Json& inputs);
 
+// Where the automatic definition of a model stands, as a tier path.
+std::string AutomaticDefinitionPath(const Definition& definition);
+// Makes a new automatic definition everybody's. False: a peer was faster, and theirs is here now.
+bool PublishNewDefinition(const Context& context, Datastore& datastore, const std::string& path);
+
 struct DirectModel {
   StoredDefinition stored;
   bool created = false;

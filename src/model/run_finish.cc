@@ -75,18 +75,17 @@ void MethodRunner::WriteRecord(Attempt& attempt) {
 
 void MethodRunner::Publish(Attempt& attempt, const std::optional<UserError>& failure) {
   if (!services_.datastore.synced()) return;
-  const std::string path = attempt.record.TierPath();
   const std::string of_model = fmt::format("outputs/{}/{}/{}-", type_->name, method_->name, definition().id);
   PushOptions options;
   options.only = {"data/" + Model() + "/", of_model, EvaluatedDefinitions::TierPathOf(definition())};
   if (model_.stored.automatic) options.only.push_back(model_.stored.document.path);
   try {
     for (int round = 0; round < kMaxRenumbering; ++round) {
-      const PushReport report = services_.datastore.Push(calm_, options);
-      if (!Renumber(attempt, report)) {
-        TellConflicts(report);
-        return;
-      }
+      std::vector<PushConflict> conflicts = services_.datastore.Push(calm_, options).conflicts;
+      const bool moved = MoveRecord(attempt, conflicts);
+      const bool renumbered = Renumber(attempt, conflicts);
+      for (const PushConflict& conflict : conflicts) Warn(ConflictError(conflict, context_.clock().Now()).message());
+      if (!moved && !renumbered) return;
       WriteRecord(attempt);
     }
     throw UserError("store_busy", "peers kept taking the numbers of the new data versions");
@@ -95,14 +94,44 @@ void MethodRunner::Publish(Attempt& attempt, const std::optional<UserError>& fai
   }
 }
 
-bool MethodRunner::Renumber(Attempt& attempt, const PushReport& report) {
+bool MethodRunner::MoveRecord(Attempt& attempt, std::vector<PushConflict>& conflicts) {
+  OutputRecord& record = attempt.record;
+  const auto lost_record = TakeLost(conflicts, record.TierPath());
+  const auto lost_log = TakeLost(conflicts, attempt.log->tier_path());
+  if (!lost_record && !lost_log) return false;
+  const std::string log = lost_log ? *lost_log : files_.Read(attempt.log->tier_path()).value_or("");
+  const std::string name = record.started_at;
+  do {
+    attempt.started += Duration(1);
+    record.started_at = FormatTime(attempt.started);
+  } while (!files_.Create(LogPathOf(record), log));
+  attempt.log->MoveTo(LogPathOf(record));
+  record.log_file = RunFiles::NameInRecords(attempt.log->tier_path());
+  attempt.result.log_file = files_.PathOf(attempt.log->tier_path());
+  if (!lost_record) record.started_at = name;  // only the log stands elsewhere
+  return true;
+}
+
+std::optional<std::string> MethodRunner::TakeLost(std::vector<PushConflict>& conflicts, const std::string& path) const {
+  const auto found = std::find_if(conflicts.begin(), conflicts.end(), [&](const PushConflict& conflict) {
+    return conflict.path == path && conflict.kind == PushConflict::Kind::kEdited;
+  });
+  if (found == conflicts.end()) return std::nullopt;
+  std::string ours = ReadFile(context_.files(), found->local_copy).value_or("");
+  context_.files().Remove(found->local_copy);
+  conflicts.erase(found);
+  return ours;
+}
+
+bool MethodRunner::Renumber(Attempt& attempt, std::vector<PushConflict>& conflicts) {
   bool any = false;
   for (RunHost::Written& one : attempt.written) {
-    const bool lost = std::any_of(report.conflicts.begin(), report.conflicts.end(), [&](const PushConflict& conflict) {
+    const auto lost = std::erase_if(conflicts, [&](const PushConflict& conflict) {
       return conflict.kind == PushConflict::Kind::kImmutable &&
-             conflict.path.starts_with(one.record.key.VersionFolder(one.record.version()) + "/");
+             (conflict.path == one.record.key.Marker() ||  // the name was removed, and had this number
+              conflict.path.starts_with(one.record.key.VersionFolder(one.record.version()) + "/"));
     });
-    if (!lost) continue;
+    if (lost == 0) continue;
     any = true;
     one.record = store_->RenumberAbove(one.record, HighestInBucket(one.record.key));
     one.artifact.version = one.record.version();
@@ -121,10 +150,6 @@ std::uint64_t MethodRunner::HighestInBucket(const DataKey& key) {
     highest = std::max<std::uint64_t>(highest, std::stoull(number));
   }
   return highest;
-}
-
-void MethodRunner::TellConflicts(const PushReport& report) const {
-  for (const PushConflict& conflict : report.conflicts) Warn(ConflictError(conflict, context_.clock().Now()).message());
 }
 
 void MethodRunner::ThrowUnpublished(const Attempt& attempt, const UserError& cause,

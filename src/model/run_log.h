@@ -18,6 +18,8 @@ class RunLog {
   const std::string& tier_path() const { return tier_path_; }
   // Answers the line as it stands there, redacted. What a method prints beyond 16 MiB is left out: its data has all.
   std::string Add(LogLevel level, std::string_view category, std::string_view message);
+  // It has been brought to another place.
+  void MoveTo(std::string tier_path) { tier_path_ = std::move(tier_path); }
   // Goes out with the next push.
   void Finish() { files_.MarkWritten(tier_path_); }
 

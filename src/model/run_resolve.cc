@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "model/control_plane_types.h"
 #include "model/run_steps.h"
 #include "util/text.h"
 
@@ -8,6 +9,8 @@ namespace swamp {
 void MethodRunner::Resolve() {
   const bool synced = services_.datastore.synced();
   if (synced && services_.config.managed()) services_.config.Refresh(context_);
+  // Not where it is the name of a model of people's own.
+  if (request_.definition || !definitions_.Find(request_.model_or_type)) RefuseControlPlaneType(request_.model_or_type, "run");
   if (const ModelType* type = DirectType()) {
     type_ = type;
     method_ = &type->RequireMethod(request_.method);
@@ -30,6 +33,7 @@ void MethodRunner::Resolve() {
       found = definitions_.Find(request_.model_or_type);
     }
     model_.stored = found ? std::move(*found) : definitions_.Require(request_.model_or_type);
+    RefuseControlPlaneType(definition().type, "run");
     type_ = &services_.types.Require(definition().type);
     method_ = &type_->RequireMethod(request_.method);
   }

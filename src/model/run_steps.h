@@ -75,6 +75,7 @@ class MethodRunner {
     RunResult result;
     std::unique_ptr<RunLog> log;
     std::vector<RunHost::Written> written;
+    Time started{};  // names the record
     Duration begun{};
   };
   RunResult RunOne(const Json& inputs);
@@ -93,6 +94,7 @@ class MethodRunner {
 
   // ---- the record and the method: run.cc ----
 
+  static std::string LogPathOf(const OutputRecord& record);
   void Begin(Attempt& attempt);
   std::unique_ptr<BackgroundTask> StartHeartbeat(const Attempt& attempt);
 
@@ -128,10 +130,15 @@ class MethodRunner {
 
   void Publish(Attempt& attempt, const std::optional<UserError>& failure);
 
-  // Versions whose numbers peers were faster to take get the next free ones. False: there were none.
-  bool Renumber(Attempt& attempt, const PushReport& report);
+  // Each deals with some of the conflicts and takes them out. False: there were none for it.
+  // A peer that ran the model in the same millisecond (a lock had changed hands) has the record's name: this run takes
+  // another one.
+  bool MoveRecord(Attempt& attempt, std::vector<PushConflict>& conflicts);
+  // Versions whose numbers peers were faster to take get the next free ones.
+  bool Renumber(Attempt& attempt, std::vector<PushConflict>& conflicts);
+  // What was written here at the path, and gave way to a peer's version.
+  std::optional<std::string> TakeLost(std::vector<PushConflict>& conflicts, const std::string& path) const;
   std::uint64_t HighestInBucket(const DataKey& key);
-  void TellConflicts(const PushReport& report) const;
 
   [[noreturn]] void ThrowUnpublished(const Attempt& attempt, const UserError& cause,
                                      const std::optional<UserError>& failure) const;

@@ -70,6 +70,9 @@ auto Translated(const Work& work) {
   }
 }
 
+// The program's own records are for the folder's owner alone: there are keys among them.
+unsigned ModeOf(std::string_view key) { return key.starts_with("_control/") ? 0600 : 0644; }
+
 // Whether `info` is of the version that `condition` asks for.
 bool Holds(const std::optional<FileInfo>& info, const Condition& condition) {
   if (!condition.etag()) return !info;
@@ -266,7 +269,7 @@ PutResult DirectoryStore::Put(const Context& context, const std::string& key, co
     PutResult result;
     // Most refusals are seen before anything is written; the look that counts is under the lock.
     if (!Holds(Look(files, "write", key, path), condition)) return result;
-    const auto file = files.Create(options_.side_folder / "temporary" / "object");
+    const auto file = files.Create(options_.side_folder / "temporary" / "object", ModeOf(key));
     WriteBody(context, *file, body);
     file->Close(body.size() >= kSyncEarlyFrom ? Durability::kSynced : Durability::kLater);
     const fs::path& temporary = file->temporary_path();

@@ -11,6 +11,7 @@
 #include "repo/instructions.h"
 #include "repo/opencode_plugin.h"
 #include "repo/tool_settings.h"
+#include "util/error.h"
 #include "util/files.h"
 #include "util/log.h"
 #include "util/relative_path.h"
@@ -138,6 +139,40 @@ const std::vector<std::string>& KnownTools() {
     return names;
   }();
   return kNames;
+}
+
+std::vector<std::string> RequireKnownTools(const std::vector<std::string>& typed) {
+  std::vector<std::string> tools;
+  bool none = false;
+  for (const std::string& tool : typed) {
+    if (tool == "none") {
+      none = true;
+      continue;
+    }
+    const auto& known = KnownTools();
+    if (std::find(known.begin(), known.end(), tool) == known.end()) {
+      const auto near = NearestWords(tool, known);
+      throw UserError("usage", fmt::format("unknown tool \"{}\"", Printable(tool, 60)),
+                      fmt::format("{}Known: {}, none.",
+                                  near.empty() ? "" : "Did you mean " + near.front() + "? ",
+                                  Join(known, ", ")));
+    }
+    if (std::find(tools.begin(), tools.end(), tool) == tools.end()) tools.push_back(tool);
+  }
+  if (none && !tools.empty())
+    throw UserError("usage", "--tool none cannot be given with other tools");
+  return tools;
+}
+
+std::vector<std::string> PathsOfTool(const std::string& name) {
+  std::vector<std::string> paths;
+  for (const Tool& tool : kTools) {
+    if (tool.name != name) continue;
+    paths.emplace_back(tool.instructions);
+    for (const SettingsFile& settings : SettingsFilesOf(name)) paths.emplace_back(settings.path);
+    if (name == "opencode") paths.emplace_back(kOpencodePluginPath);
+  }
+  return paths;
 }
 
 ToolFiles WriteToolFiles(const Context& context, const fs::path& repo_root,

@@ -11,6 +11,11 @@ namespace swamp {
 // The AI coding tools that a repository can be enrolled for, by the names that --tool takes.
 const std::vector<std::string>& KnownTools();
 
+// Tools as typed, each once; "none" alone is no tool. Throws UserError usage: an unknown one, "none" with others.
+std::vector<std::string> RequireKnownTools(const std::vector<std::string>& typed);
+// Where the files of a tool stand, relative to the repository; none for a tool that this version doesn't know.
+std::vector<std::string> PathsOfTool(const std::string& name);
+
 struct ToolFiles {
   std::vector<std::string> written;   // relative to the repository; only what really changed
   bool instructions_created = false;  // an instructions file was made, or one got its section

@@ -22,32 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefaultTool = "claude";
 
-std::vector<std::string> CheckTools(const std::vector<std::string>& typed) {
-  std::vector<std::string> tools;
-  bool none = false;
-  for (const std::string& tool : typed) {
-    if (tool == "none") {
-      none = true;
-      continue;
-    }
-    const auto& known = KnownTools();
-    if (std::find(known.begin(), known.end(), tool) == known.end()) {
-      const auto near = NearestWords(tool, known);
-      throw UserError("usage", fmt::format("unknown tool \"{}\"", Printable(tool, 60)),
-                      fmt::format("{}Known: {}, none.",
-                                  near.empty() ? "" : "Did you mean " + near.front() + "? ",
-                                  Join(known, ", ")));
-    }
-    if (std::find(tools.begin(), tools.end(), tool) == tools.end()) tools.push_back(tool);
-  }
-  if (none && !tools.empty())
-    throw UserError("usage", "--tool none cannot be given with other tools");
-  return tools;
-}
-
 std::vector<std::string> ToolsWanted(const std::vector<std::string>& typed,
                                      const std::optional<Marker>& marker) {
-  if (!typed.empty()) return CheckTools(typed);
+  if (!typed.empty()) return RequireKnownTools(typed);
   return marker ? marker->Tools() : std::vector<std::string>{kDefaultTool};
 }
 

@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "vault/control_plane_vault.h"
 #include "vault/read_secret.h"
 #include "vault/wipe.h"
 
@@ -61,6 +62,11 @@ bool Secrets::Listing::Has(const std::string& key) const {
 }
 
 Secrets::Opened Secrets::OpenForReading(const std::string& vault) {
+  if (vault == kControlPlaneVault && datastore_ != nullptr) {
+    return {{.vault = ControlPlaneVaultConfig(), .document = {}, .superseded = {}},
+            std::make_unique<ControlPlaneVault>(context_, *datastore_),
+            nullptr};
+  }
   Opened opened{Vaults(context_, config_).Require(vault), nullptr, nullptr};
   opened.provider = OpenVault(context_, opened.vault(), repo_);
   return opened;

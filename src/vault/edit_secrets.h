@@ -19,8 +19,9 @@ namespace swamp {
 // changed), vault_unsupported, and what the vault's type throws.
 class Secrets {
  public:
-  Secrets(const Context& context, ConfigTier& config, const Repository& repo)
-      : context_(context), config_(config), repo_(repo) {}
+  // `datastore`: makes the program's own vault (control_plane_vault.h) readable by its name.
+  Secrets(const Context& context, ConfigTier& config, const Repository& repo, Datastore* datastore = nullptr)
+      : context_(context), config_(config), repo_(repo), datastore_(datastore) {}
 
   struct Listing {
     VaultConfig vault;
@@ -107,6 +108,7 @@ class Secrets {
   const Context& context_;
   ConfigTier& config_;
   const Repository& repo_;
+  Datastore* datastore_;
 };
 
 // What a secret's value is of what came from a pipe or a program: the one line end of a single line goes, LF or CRLF;

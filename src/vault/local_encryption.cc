@@ -51,6 +51,13 @@ fs::path BaseOf(const Context& context, const VaultConfig& vault, const fs::path
   return base;
 }
 
+// SWAMP_VAULT_KEY_FILE_MY_VAULT of "my-vault".
+std::string KeyFileVariable(const std::string& vault) {
+  std::string name = "SWAMP_VAULT_KEY_FILE_";
+  for (const char c : vault) name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
 std::string KeyOf(const std::string& file_name) { return file_name.substr(0, file_name.size() - kSuffix.size()); }
 
 std::vector<std::string> SecretsIn(Files& files, const fs::path& folder) {
@@ -79,6 +86,12 @@ LocalEncryption::LocalEncryption(const Context& context, const VaultConfig& vaul
   if (const auto file = StringMember(vault.config, "key_file"); file && !file->empty()) {
     const fs::path path = WithHome(context, *file);
     key_file_ = path.is_relative() ? base_ / path : path;
+    key_file_is_set_ = true;
+  }
+  if (const auto file = context.environment().GetNonEmpty(KeyFileVariable(vault.name))) {
+    const fs::path path = WithHome(context, *file);
+    key_file_ = path.is_relative() ? context.environment().WorkingDirectory() / path : path;
+    key_file_is_set_ = key_file_from_environment_ = true;
   }
   if (const auto path = StringMember(vault.config, "ssh_key_path"); path && !path->empty()) {
     const fs::path key = WithHome(context, *path);
@@ -140,7 +153,7 @@ KeyMaterial LocalEncryption::LoadOrCreateKeyFile(bool may_create) {
   const bool has_secrets = !List().empty();
   if (key_file_.parent_path() == folder_) CheckWithin(key_file_);
   if (auto key = LoadKeyFile(context_, key_file_)) return std::move(*key);
-  if (has_secrets || !may_create) {
+  if (has_secrets || !may_create || key_file_from_environment_) {
     throw UserError("vault_key_missing",
                     fmt::format("the key file {} of the vault {} is missing, and its secrets cannot be read without it",
                                 key_file_.string(), vault_name_),
@@ -150,25 +163,41 @@ KeyMaterial LocalEncryption::LoadOrCreateKeyFile(bool may_create) {
   return CreateKeyFile(context_, key_file_);
 }
 
-std::optional<std::string> LocalEncryption::Decrypt(const fs::path& path, const std::string& key) {
-  const auto text = ReadFile(context_.files(), path, kSecretFileLimit);
-  if (!text) return std::nullopt;
-  const Envelope envelope = Envelope::Parse(*text, path.string());
+std::filesystem::path LocalEncryption::NextKeyFile() const { return key_file_.native() + ".next"; }
+
+bool LocalEncryption::RotationPending() const { return !ssh_key_ && context_.files().Stat(NextKeyFile()).has_value(); }
+
+std::optional<std::string> LocalEncryption::Open(const Envelope& envelope) {
   const KeyMaterial& material = Key();
   if (envelope.version == 1 && !material.ssh_text.text().empty()) {
     if (auto plaintext = envelope.Open(material.ssh_text.text())) return plaintext;
   }
   if (auto plaintext = envelope.Open(material.bytes.text())) return plaintext;
+  if (!RotationPending()) return std::nullopt;
+  const auto next = LoadKeyFile(context_, NextKeyFile());
+  return next ? envelope.Open(next->bytes.text()) : std::nullopt;
+}
+
+std::optional<std::string> LocalEncryption::Decrypt(const fs::path& path, const std::string& key) {
+  constexpr int kTries = 2;
+  for (int i = 0; i < kTries; ++i) {
+    const auto text = ReadFile(context_.files(), path, kSecretFileLimit);
+    if (!text) return std::nullopt;
+    if (auto plaintext = Open(Envelope::Parse(*text, path.string()))) return plaintext;
+    // The file or the key may be from before a rotation that has ended since.
+    key_.reset();
+  }
   throw UserError("vault_decrypt_failed",
                   fmt::format("the key of the vault {} does not fit the secret {}: the key file changed or the secret "
                               "was written with another key ({}, {})",
-                              vault_name_, key, material.source.string(), path.string()),
+                              vault_name_, key, Key().source.string(), path.string()),
                   fmt::format("Bring the right key back, or put the secret again: swamp vault put {} {} --force.",
                               vault_name_, key));
 }
 
 void LocalEncryption::Encrypt(const fs::path& path, const std::string& plaintext) {
-  if (!key_) key_ = LoadKey(true);
+  // Anew each time: a rotation may have ended since this process read the key, and the old one is gone.
+  key_ = LoadKey(true);
   MakeFolder(path.parent_path());
   const std::string text = Envelope::Seal(context_.random(), key_->bytes.text(), plaintext).ToJson();
   WriteFileAtomically(context_.files(), path, text, 0600);
@@ -228,11 +257,85 @@ void LocalEncryption::DeleteNote(Note note, const std::string& key) {
   if (context_.files().Remove(path)) context_.files().Sync(std::array{path.parent_path()});
 }
 
-// ---- SecretsMove ----
+// ---- rotating the key, removing ----
 
 namespace {
 
 constexpr std::array<const char*, 3> kFolders = {"", ".annotations", ".refresh"};
+constexpr std::string_view kNextSuffix = ".next";
+
+// What stands in a vault's folder with this ending, with "/".
+std::vector<std::string> FilesEndingWith(Files& files, const fs::path& folder, std::string_view suffix) {
+  std::vector<std::string> names;
+  for (const char* sub : kFolders) {
+    for (const FolderEntry& entry : files.List(folder / sub)) {
+      if (entry.kind != FileKind::kFile || !entry.name.ends_with(suffix)) continue;
+      names.push_back(*sub == '\0' ? entry.name : fmt::format("{}/{}", sub, entry.name));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::size_t LocalEncryption::RotateKey(bool shared_key_file) {
+  if (ssh_key_ && !auto_generate_) {
+    throw UserError("vault_unsupported",
+                    fmt::format("the key of the vault {} is the SSH key {}, which is not this program's to change", vault_name_,
+                                ssh_key_->string()));
+  }
+  if (ssh_key_) {
+    throw UserError("vault_unsupported", fmt::format("the vault {} has an SSH key and may have a key file", vault_name_),
+                    "Take ssh_key_path out of its configuration first, once every secret is put again.");
+  }
+  if (key_file_is_set_ && !shared_key_file) {
+    throw UserError("vault_unsupported",
+                    fmt::format("the vault {} is told to use the key file {}, and other vaults may use it too", vault_name_,
+                                key_file_.string()),
+                    "If none does: --force.");
+  }
+  CheckWithin(folder_);
+  Files& files = context_.files();
+  const std::vector<std::string> names = FilesEndingWith(files, folder_, kSuffix);
+  // Every one is read before anything is written.
+  Key();
+  for (const std::string& name : names) {
+    if (auto plaintext = Decrypt(folder_ / name, KeyOf(name))) Wipe(*plaintext);
+  }
+  auto next = LoadKeyFile(context_, NextKeyFile());
+  if (!next) next = CreateKeyFile(context_, NextKeyFile());
+  std::vector<fs::path> folders = {folder_};
+  for (const std::string& name : names) {
+    auto plaintext = Decrypt(folder_ / name, KeyOf(name));
+    if (!plaintext) continue;
+    const WipedString wiped(std::move(*plaintext));
+    const std::string text = Envelope::Seal(context_.random(), next->bytes.text(), wiped.text()).ToJson();
+    WriteFileAtomically(files, (folder_ / name).native() + std::string(kNextSuffix), text, 0600);
+    folders.push_back((folder_ / name).parent_path());
+  }
+  for (const std::string& name : names) {
+    const fs::path beside = (folder_ / name).native() + std::string(kNextSuffix);
+    if (files.Stat(beside)) files.Rename(beside, folder_ / name);
+  }
+  files.Sync(folders);
+  files.Rename(NextKeyFile(), key_file_);
+  files.Sync(std::array{key_file_.parent_path()});
+  key_.reset();
+  // Of a run that was killed, for secrets that were deleted since.
+  for (const std::string& name : FilesEndingWith(files, folder_, std::string(kSuffix) + std::string(kNextSuffix))) {
+    files.Remove(folder_ / name);
+  }
+  return names.size();
+}
+
+void LocalEncryption::RemoveAll() {
+  CheckWithin(folder_);
+  if (context_.files().Stat(folder_)) RemoveTree(context_.files(), folder_);
+}
+
+// ---- SecretsMove ----
+
+namespace {
 
 // The files of a vault's folder, with "/".
 std::vector<std::string> FilesOf(Files& files, const fs::path& folder) {

@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 #include "vault/command_vault.h"
+#include "vault/env_file_vault.h"
 #include "vault/local_encryption.h"
 
 namespace swamp {
@@ -12,6 +13,7 @@ namespace swamp {
 std::unique_ptr<VaultProvider> OpenVault(const Context& context, const VaultConfig& vault, const Repository& repo) {
   if (vault.type == "local_encryption") return std::make_unique<LocalEncryption>(context, vault, repo.root);
   if (vault.type == "command") return std::make_unique<CommandVault>(context, vault, repo.root);
+  if (vault.type == "env_file") return std::make_unique<EnvFileVault>(context, vault, repo.root);
   if (vault.type.starts_with('@')) {
     throw UserError("vault_type_unavailable",
                     fmt::format("the vault {} is of the type {}, which comes with an extension that cannot be run here",

@@ -43,6 +43,10 @@ void Refresh(const Context& context, const Repository& repo, const VaultConfig& 
 }  // namespace
 
 UserError SecretNotFound(const VaultConfig& vault, const std::string& key) {
+  if (vault.name.starts_with('_')) {  // nobody puts secrets there by hand
+    return {"secret_not_found", fmt::format("the vault {} has no secret {}", vault.name, key),
+            fmt::format("What there is: swamp vault list-keys {}.", vault.name)};
+  }
   return {"secret_not_found", fmt::format("the vault {} has no secret {}", vault.name, key),
           fmt::format("Put it: swamp vault put {} {}. What there is: swamp vault list-keys {}.", vault.name, key,
                       vault.name)};

@@ -21,6 +21,7 @@ std::vector<StoredVault> UserVaults(const Context& context, ConfigTier& config) 
 SecretReader::Opened& SecretReader::Open(const std::string& vault) {
   const auto found = opened_.find(vault);
   if (found != opened_.end()) return found->second;
+  RequireUserVault(vault);
   Opened opened{Vaults(context_, config_).Require(vault), nullptr};
   RequireUserVault(opened.stored.vault.name);
   opened.provider = OpenVault(context_, opened.stored.vault, repo_);

@@ -7,12 +7,14 @@
 #include <map>
 #include <set>
 
+#include "datastore/edit_document.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/random.h"
 #include "util/text.h"
 #include "util/yaml.h"
 #include "vault/command_vault.h"
+#include "vault/env_file_vault.h"
 
 namespace swamp {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 constexpr std::string_view kLog = "vault";
 constexpr const char* kLocalEncryption = "local_encryption";
 constexpr const char* kCommand = "command";
+constexpr const char* kEnvFile = "env_file";
 
 bool IsNewName(std::string_view name) {
   return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
@@ -41,13 +44,11 @@ VaultConfig ParseReplacement(const StoredVault& current, std::string& text) {
   const std::string what = "the new text of " + current.document.path;
   const Json json = ParseYaml(text, what);
   if (!json.is_object()) throw UserError("vault_config_invalid", what + " is not a map of keys to values");
-  const auto keep = [&](const char* key, const std::string& value) {
-    if (!json.contains(key)) text = SetYamlKey(text, std::vector<std::string>{key}, value);
-  };
-  keep("id", current.vault.id);
-  keep("name", current.vault.name);
-  keep("type", current.vault.type);
-  keep("createdAt", current.vault.created_at);
+  text = WithKeysKept(std::move(text), json,
+                      {{"id", current.vault.id},
+                       {"name", current.vault.name},
+                       {"type", current.vault.type},
+                       {"createdAt", current.vault.created_at}});
   VaultConfig next = VaultConfig::Parse(text, what);
   if (next.id != current.vault.id) {
     throw UserError("vault_config_invalid", fmt::format("the id of {} cannot change", current.vault.name));
@@ -169,7 +170,8 @@ std::string VaultConfig::ToYaml() const {
 const std::vector<VaultType>& VaultTypes() {
   static const std::vector<VaultType> kTypes = {
       {kLocalEncryption, "Local Encryption", "Secrets in encrypted files on this machine (AES-256-GCM)"},
-      {kCommand, "Command", "Secrets that programs of yours keep, such as pass or gopass"}};
+      {kCommand, "Command", "Secrets that programs of yours keep, such as pass or gopass"},
+      {kEnvFile, "Env File", "Secrets of a KEY=VALUE file, read only"}};
   return kTypes;
 }
 
@@ -191,13 +193,13 @@ void CheckVaultType(const std::string& type) {
   if (current != type) {
     throw UserError("unknown_vault_type", fmt::format("the vault type \"{}\" is now called {}", type, current));
   }
-  if (type != kLocalEncryption && type != kCommand) {
+  if (type != kLocalEncryption && type != kCommand && type != kEnvFile) {
     if (type.starts_with('@') && type.find('/') != std::string::npos &&
         type.find("..") == std::string::npos) {
       throw UserError("vault_type_unavailable",
                       fmt::format("the vault type {} comes with an extension, which this version cannot run yet",
                                   Printable(type, 80)),
-                      "Use local_encryption or command.");
+                      "Use local_encryption, command or env_file.");
     }
     std::vector<std::string> names;
     for (const VaultType& one : VaultTypes()) names.push_back(one.type);
@@ -208,7 +210,7 @@ void CheckVaultType(const std::string& type) {
 
 }  // namespace
 
-std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
+std::vector<StoredVault> Vaults::Load(std::vector<BrokenVault>& broken) {
   std::vector<StoredVault> vaults;
   for (const std::string& path : config_.List(context_, "vaults")) {
     if (!path.ends_with(".yaml")) continue;
@@ -237,15 +239,19 @@ std::vector<StoredVault> Vaults::Load(std::vector<Broken>& broken) {
   return vaults;
 }
 
-std::vector<StoredVault> Vaults::All() {
-  std::vector<Broken> broken;
-  std::vector<StoredVault> vaults = Load(broken);
-  for (const Broken& one : broken) context_.log().Warn(kLog, "left out: " + one.error.message());
+std::vector<StoredVault> Vaults::All(std::vector<BrokenVault>* broken) {
+  std::vector<BrokenVault> left_out;
+  std::vector<StoredVault> vaults = Load(left_out);
+  if (broken != nullptr) {
+    *broken = std::move(left_out);
+    return vaults;
+  }
+  for (const BrokenVault& one : left_out) context_.log().Warn(kLog, "left out: " + one.error.message());
   return vaults;
 }
 
 StoredVault Vaults::Require(const std::string& name_or_id, const std::optional<std::string>& type) {
-  std::vector<Broken> broken;
+  std::vector<BrokenVault> broken;
   const std::vector<StoredVault> vaults = Load(broken);
   std::vector<StoredVault> matches;
   const auto collect = [&](const auto& fits) {
@@ -270,10 +276,10 @@ StoredVault Vaults::Require(const std::string& name_or_id, const std::optional<s
       throw UserError("vault_not_found", fmt::format("the vault {} is of type {}, not {}", name_or_id,
                                                      matches.front().vault.type, *type));
     }
-    for (const Broken& one : broken) context_.log().Warn(kLog, "left out: " + one.error.message());
+    for (const BrokenVault& one : broken) context_.log().Warn(kLog, "left out: " + one.error.message());
     return matches.front();
   }
-  for (const Broken& one : broken) {
+  for (const BrokenVault& one : broken) {
     if (one.path.find(name_or_id) != std::string::npos) throw one.error;
   }
   if (!broken.empty()) throw broken.front().error;
@@ -317,6 +323,11 @@ Json NewVaultConfig(const Context& context, const std::string& type, const std::
   if (given && !given->is_object()) throw UserError("validation_failed", "--config has to be a JSON object");
   Json config = given.value_or(Json::object());
   if (type == kLocalEncryption) return LocalEncryptionConfig(context, std::move(config));
+  if (type == kEnvFile) {
+    WarnOfUnknown(context, type, config, {"path"});
+    if (const auto why = EnvFileVault::WhyInvalid(config)) throw UserError("validation_failed", *why);
+    return config;
+  }
   WarnOfUnknown(context, type, config, {"get", "list", "put", "delete", "raw"});
   if (const auto why = CommandVault::WhyInvalid(config)) throw UserError("validation_failed", *why);
   return config;

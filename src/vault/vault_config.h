@@ -30,6 +30,11 @@ struct StoredVault {
   // The document of the type that it was migrated from, where a migration was killed before it was removed.
   std::optional<Document> superseded;
 };
+// A file that is no vault's configuration, and why.
+struct BrokenVault {
+  std::string path;
+  UserError error;
+};
 // Where a vault's document stands.
 std::string PathOfVault(const VaultConfig& vault);
 
@@ -52,8 +57,8 @@ class Vaults {
  public:
   Vaults(const Context& context, ConfigTier& config) : context_(context), config_(config) {}
 
-  // By name. A file that does not parse is left out with a warning that names it.
-  std::vector<StoredVault> All();
+  // By name. A file that does not parse is left out: with a warning that names it, or in `broken` where that is given.
+  std::vector<StoredVault> All(std::vector<BrokenVault>* broken = nullptr);
   // By name, else by id. `type` narrows. Throws vault_ambiguous naming both paths; when nothing fits and a
   // file did not parse, that file's error; vault_not_found with the vaults that there are.
   StoredVault Require(const std::string& name_or_id, const std::optional<std::string>& type = std::nullopt);
@@ -63,11 +68,7 @@ class Vaults {
   StoredVault RequireForChange(const std::string& name_or_id, const std::optional<std::string>& type = std::nullopt);
 
  private:
-  struct Broken {
-    std::string path;
-    UserError error;
-  };
-  std::vector<StoredVault> Load(std::vector<Broken>& broken);
+  std::vector<StoredVault> Load(std::vector<BrokenVault>& broken);
   StoredVault FinishMigration(StoredVault stored);
 
   const Context& context_;

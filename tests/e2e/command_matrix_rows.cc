@@ -57,6 +57,7 @@ Rows Vaults() {
       {"vault inspect", {"safe", "old"}},
       {"vault delete", {"safe", "new", "-f"}},
       {"vault audit-trail", {}},
+      {"vault rotate-key", {"safe"}},
       {"vault migrate",
        {"safe", "--to-type", "command", "--config", "{command_vault}", "-y"},
        {"config/vaults/*.yaml"}},
@@ -64,6 +65,7 @@ Rows Vaults() {
        {"fresh"},
        {"config/vaults/local_encryption/*.yaml"},
        "config:\n  auto_generate: true\n  key_file: k\n"},
+      {"vault rm", {"fresh", "-y"}, {"config/vaults/local_encryption/*.yaml"}},
       {"vault type search", {}},
   };
 }
@@ -96,6 +98,9 @@ Rows Extensions() {
       {"extension push", {"{source}/manifest.yaml", "-y"}, {}, {}, nullptr, false, 1},  // that version is there
       {"extension version", {"@acme/start"}},
       {"extension trust list", {}},
+      {"extension source list", {}},
+      {"extension source add", {"models"}},
+      {"extension source rm", {"models"}},
       {"extension trust add", {"friends"}},
       {"extension trust rm", {"friends"}},
       {"extension trust auto-trust", {"false"}},
@@ -116,6 +121,13 @@ Rows Datastores() {
       {"datastore setup filesystem", {"--path", "{folder}/elsewhere"}, {}, {}, nullptr, true},
       {"datastore setup extension", {"@swamp/s3-datastore", "--config", "{config}"}, {}, {}, nullptr, true},
       {"datastore config migrate", {"-y"}},
+      {"datastore namespace set", {"data"}, {}, {}, nullptr, true, 1},  // no slug; namespace_test.cc has the rest
+      {"datastore namespace unset", {}, {}, {}, nullptr, true, 1},    // there is none
+      {"datastore namespace migrate", {}, {}, {}, nullptr, true, 1},  // likewise
+      {"datastore namespace list", {}},
+      {"datastore compact", {}},
+      {"datastore migrate-index", {}},
+      {"doctor datastores", {}},
       {"datastore sync", {}},
       {"datastore sync", {"--pull"}},
       {"datastore sync", {"--push", "-y"}},
@@ -173,10 +185,33 @@ Rows Data() {
   };
 }
 
+Rows Workflows() {
+  const std::string text =
+      "jobs: [{name: main, steps: [{name: s, task: {type: model_method, modelIdOrName: mine, methodName: execute}}]}]\n";
+  return {
+      {"workflow create", {"fresh"}, {"config/workflows/workflow-fresh.yaml"}},
+      {"workflow get", {"fresh"}},
+      {"workflow search", {"--refresh"}},
+      {"workflow edit", {"fresh"}, {"config/workflows/workflow-fresh.yaml"}, text},
+      {"workflow validate", {"fresh"}},
+      {"workflow schema get", {}},
+      {"workflow delete",
+       {"doomed", "-y"},
+       {"config/workflows/workflow-doomed.yaml"},
+       {},
+       [](MatrixWorld& world) { world.peer.Do({"workflow", "create", "doomed"}); }},
+  };
+}
+
 Rows Others() {
   return {
       {"init", {"--tool", "none"}, {}, {}, nullptr, true, 1},
       {"repo init", {"--force", "--tool", "none"}},
+      {"repo upgrade", {"--tool", "codex"}},
+      {"doctor extensions", {}},
+      {"doctor secrets", {}},
+      {"doctor vaults", {}},
+      {"doctor workflows", {}},
       {"version", {}},
       {"help", {}},
       {"completions bash", {}},
@@ -191,7 +226,7 @@ Rows Others() {
 
 std::vector<MatrixRow> MatrixRows() {
   Rows all;
-  for (const Rows& group : {Models(), Vaults(), Extensions(), Datastores(), Data(), Others()}) {
+  for (const Rows& group : {Models(), Vaults(), Extensions(), Datastores(), Data(), Workflows(), Others()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -4,6 +4,10 @@
 
 #include <charconv>
 
+#include "data/catalog.h"
+#include "data/collect.h"
+#include "data/edit_data.h"
+#include "data/version_store.h"
 #include "datastore/config_tier.h"
 #include "datastore/conflict_folder.h"
 #include "datastore/status.h"
@@ -15,6 +19,7 @@
 #include "extension/testing.h"
 #include "extension/update.h"
 #include "model/edit_models.h"
+#include "model/run.h"
 #include "util/digest.h"
 #include "util/yaml.h"
 #include "vault/vault_config.h"
@@ -108,10 +113,27 @@ const Marker& TheMarker() {
   return kMarker;
 }
 
+// A type whose method does nothing but write down its argument. One version is kept, so that there is garbage.
+ModelType NoteType() {
+  ModelType type;
+  type.name = "test/note";
+  type.version = "2026.01.01.1";
+  type.methods = {{.name = "write",
+                   .description = "Writes a note",
+                   .arguments = ParseJson(R"({"type": "object", "properties": {"text": {"type": "string"}}})", "a schema"),
+                   .declared_kind = MethodKind::kAction,
+                   .execute = [](const MethodCall& call) { call.host.WriteResource("note", "note", call.arguments); }}};
+  type.data_output_specs = ParseJson(
+      R"([{"specName": "note", "description": "The note", "kind": "resource", "lifetime": "infinite", "garbageCollection": 1}])",
+      "the outputs");
+  return type;
+}
+
 const ModelTypes& Types() {
   static const ModelTypes& kTypes = [] () -> const ModelTypes& {
     static ModelTypes types;
     types.Add(ShellModelType());
+    types.Add(NoteType());
     return types;
   }();
   return kTypes;
@@ -201,6 +223,12 @@ class Program {
         return AppendLog(command);
       case Kind::kEvictData:
         return EvictData(command);
+      case Kind::kRunMethod:
+        return RunNote(command);
+      case Kind::kDeleteData:
+        return RemoveData(command, true);
+      case Kind::kCollectData:
+        return RemoveData(command, false);
     }
     return Ending::kFailed;
   }
@@ -355,6 +383,46 @@ class Program {
     const std::string path = folder + latest + "/raw";
     if (TheCache().state().FindDirty(path) || !TheCache().state().FindBase(path)) return Ending::kFailed;
     context_.files().Remove(TheCache().PathOf(path));
+    return Ending::kDone;
+  }
+
+  // ---- runs and their data ----
+
+  Ending RunNote(const Command& command) {
+    const ExpressionHost expressions;
+    const RunServices services{
+        .repo = repo_, .datastore = datastore_, .config = *config_, .types = Types(), .expressions = expressions};
+    RunRequest request;
+    request.model_or_type = "@test/note";
+    request.method = "write";
+    request.definition = fmt::format("note{}", command.target);
+    request.input_sets = {{{"text", fmt::format("by command {}", record_.id)}}};
+    const std::vector<RunResult> results = RunMethod(context_, services, request, {});
+    for (const RunResult& result : results) {
+      for (const RunArtifact& artifact : result.artifacts) {
+        const auto content = ReadFile(context_.files(), artifact.path);
+        if (!content) continue;  // another process of this checkout has deleted it by now
+        record_.contents.push_back(artifact.path.lexically_relative(TheCache().PathOf("")).string());
+        record_.contents.push_back(*content);
+      }
+    }
+    return Ending::kDone;
+  }
+
+  // Of the model that this checkout knows by the target's name; all versions, or those that are too many.
+  Ending RemoveData(const Command& command, bool whole_name) {
+    DataChange change(context_, datastore_);
+    const auto store = VersionStore::Open(context_, repo_, datastore_);
+    const auto model = Definitions(context_, *config_, &datastore_).Find(fmt::format("note{}", command.target));
+    if (!model) return Ending::kFailed;
+    const DataOwner owner{"test/note", model->definition.id};
+    if (whole_name) {
+      DeleteData(*store, {owner, "note"}, std::nullopt);
+    } else {
+      CollectGarbage(*store, {.dry_run = false, .run_exists = {}, .only = owner});
+    }
+    const auto catalog = Catalog::Open(context_, repo_, datastore_, *store);
+    change.Publish(*catalog);
     return Ending::kDone;
   }
 

@@ -356,13 +356,17 @@ class Judge {
   void JudgeDocumentChange(const std::string& path, const std::vector<FileWrite>& files, const FileWrite& change,
                            const CommandRecord& record) {
     if (record.ending == Ending::kFailed) return;  // a peer had created the path: nothing of it is to be kept
+    // A run takes the model that a peer has made meanwhile.
+    const bool takes_peers = record.command.kind == Kind::kRunMethod && !change.before;
+    if (takes_peers && record.ending == Ending::kDone && history_.objects.contains(path)) return;
     const bool published = WasInBucket(path, *change.after, history_.moment + 1);
     if (record.ending == Ending::kDone) {
       if (!WasInBucket(path, *change.after, record.end)) Lose("{} was acknowledged, but its {} was not published", Name(record), path);
       return;
     }
     // It was told (or would have been) that the path is a peer's already; then nothing of it is to be kept.
-    const bool creates = record.command.kind == Kind::kCreateModel || record.command.kind == Kind::kRenameModel;
+    const bool creates = record.command.kind == Kind::kCreateModel || record.command.kind == Kind::kRenameModel ||
+                         record.command.kind == Kind::kRunMethod;
     if (record.ending == Ending::kCrashed && creates && !change.before && history_.objects.contains(path)) return;
     if (published || KeptAsConflict(record.checkout, path, *change.after) || GoneOnFrom(files, change)) return;
     Lose("{} changed {}, which was neither published nor kept as a conflict", Name(record), path);
@@ -383,8 +387,24 @@ class Judge {
 
   // ---- the data tier ----
 
+  // Whether a command of the write's checkout was to remove data: one under way, or an earlier one that left it to be
+  // published.
+  bool RemovesData(const ObjectWrite& write) const {
+    return std::any_of(history_.commands.begin(), history_.commands.end(), [&](const CommandRecord& record) {
+      const bool removes = record.command.kind == Kind::kDeleteData || record.command.kind == Kind::kCollectData;
+      return removes && record.checkout == write.checkout && record.start < write.moment &&
+             (record.end > CommandOf(write.command).start || MayBeOutstanding(record));
+    });
+  }
+
   void JudgeImmutable(const std::string& path, const std::vector<ObjectWrite>& writes) {
-    for (const ObjectWrite& write : writes) {
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      const ObjectWrite& write = writes[i];
+      if (!write.after && RemovesData(write)) continue;
+      // A run that gave its version another number takes the first one back.
+      const bool takes_back = !write.after && i > 0 && writes[i - 1].checkout == write.checkout && write.before &&
+                              CommandOf(writes[i - 1].command).command.kind == Kind::kRunMethod;
+      if (takes_back) continue;
       if (write.before && write.before != write.after) {
         Lose("{} replaced the data version {} ({} by {})", Name(CommandOf(write.command)), path, Show(write.before), Show(write.after));
       }
@@ -392,17 +412,36 @@ class Judge {
   }
 
   void JudgeMarker(const std::string& path, const std::vector<ObjectWrite>& writes) {
+    std::uint64_t highest = 0;
     for (const ObjectWrite& write : writes) {
+      if (!write.before && write.after && NumberIn(write.after) <= highest) {
+        Lose("{} gave the marker {} the number {} again", Name(CommandOf(write.command)), path, NumberIn(write.after));
+      }
+      highest = std::max(highest, NumberIn(write.after));
+      if (!write.after && RemovesData(write)) continue;
       if (NumberIn(write.after) < NumberIn(write.before)) {
         Lose("{} set the marker {} back from {} to {}", Name(CommandOf(write.command)), path, NumberIn(write.before), NumberIn(write.after));
       }
     }
   }
 
+  bool HasTwoLanes(int checkout) const {
+    return std::any_of(history_.commands.begin(), history_.commands.end(), [&](const CommandRecord& record) {
+      return record.checkout == checkout && record.command.lane != 0;
+    });
+  }
+
   void JudgeRecord(const std::string& path, const std::vector<ObjectWrite>& writes) {
     for (const ObjectWrite& write : writes) {
-      const bool owns = path.find(fmt::format("-c{}.yaml", write.checkout)) != std::string::npos;
-      if (!owns && write.before != write.after) Lose("{} replaced the record {} of another", Name(CommandOf(write.command)), path);
+      const bool owns = path.starts_with("outputs/")
+                            ? write.checkout == writes.front().checkout
+                            : path.find(fmt::format("-c{}.yaml", write.checkout)) != std::string::npos;
+      const auto ended = [](const Content& content) { return content && content->find("status: succeeded") != std::string::npos; };
+      if (ended(write.before) && !ended(write.after)) Lose("{} set the ended record {} back", Name(CommandOf(write.command)), path);
+      // Two runs of one model in one checkout, in one millisecond, without the lock that keeps them apart.
+      const bool meet = path.starts_with("outputs/") && !world_.plan().use_locks && HasTwoLanes(write.checkout);
+      const bool goes_on = path.ends_with(".log") && write.before && write.after && write.after->starts_with(*write.before);
+      if (!owns && !meet && !goes_on && write.before != write.after) Lose("{} replaced the record {} of another", Name(CommandOf(write.command)), path);
       const auto step = [](const Content& content) {
         const std::size_t at = content ? content->find("step: ") : std::string::npos;
         return at == std::string::npos ? 0 : NumberIn(content->substr(at + 6));
@@ -411,6 +450,14 @@ class Judge {
         Lose("{} set the record {} back from step {} to {}", Name(CommandOf(write.command)), path, step(write.before), step(write.after));
       }
     }
+  }
+
+  bool WasRemoved(const std::string& path, const std::string& bytes) const {
+    const auto found = history_.objects.find(path);
+    return found != history_.objects.end() &&
+           std::any_of(found->second.begin(), found->second.end(), [&](const ObjectWrite& write) {
+             return !write.after && write.before == bytes && RemovesData(write);
+           });
   }
 
   void JudgeTierChanges() {
@@ -425,7 +472,7 @@ class Judge {
           case PathClass::kImmutable: {
             const auto& tier = checkouts_[static_cast<std::size_t>(record.checkout)].tier;
             const bool both_kept = now && tier.contains(path) && tier.at(path) == bytes;  // told at each push
-            there = now == bytes || (record.ending == Ending::kUnpublished && both_kept);
+            there = now == bytes || (record.ending == Ending::kUnpublished && both_kept) || WasRemoved(path, bytes);
             break;
           }
           case PathClass::kMarker:
@@ -479,6 +526,20 @@ class Judge {
     return objects;
   }
 
+  // Of a name that was removed after it had reached the number: a version that was made here without knowing that is told
+  // of at each push.
+  bool IsUsedUp(const std::string& marker, const std::string& number) const {
+    const auto found = history_.objects.find(marker);
+    return found != history_.objects.end() &&
+           std::any_of(found->second.begin(), found->second.end(),
+                       [&](const ObjectWrite& write) { return NumberIn(write.before) >= NumberIn(number); });
+  }
+
+  // What a run that died had said so far: only a walk finds it.
+  bool IsLeftLog(const std::string& path) const {
+    return path.starts_with("outputs/") && path.ends_with(".log") && !world_.plan().recover_by_sync;
+  }
+
   void JudgeConvergence() {
     const auto objects = FinalObjects();
     for (std::size_t i = 0; i < checkouts_.size(); ++i) {
@@ -488,11 +549,13 @@ class Judge {
         const bool immutable = ClassOf(path) == PathClass::kImmutable;
         if (here == tier.end()) {
           Lose("c{} lacks {}, which is in the bucket", i, path);
-        } else if (here->second != bytes && !immutable) {
+        } else if (here->second != bytes && !immutable && !IsLeftLog(path)) {
           Lose("c{} has {} of {}, the bucket has {}", i, Show(here->second), path, Show(bytes));
         }
       }
       for (const auto& [path, bytes] : tier) {
+        if (IsLeftLog(path)) continue;
+        if (ClassOf(path) == PathClass::kMarker && IsUsedUp(path, bytes)) continue;
         if (!objects.contains(path)) Lose("c{} has {}, which is not in the bucket", i, path);
       }
     }
@@ -519,7 +582,11 @@ class Judge {
       }
     }
     for (const auto& [path, entry] : entries) {
-      if (!objects.contains(path)) Lose("the index has {}, which is not there", path);
+      // The entry of a version that was removed while it was announced is left for readers to take out.
+      const auto writes = history_.objects.find(path);
+      const bool removed = ClassOf(path) == PathClass::kImmutable && writes != history_.objects.end() &&
+                           !writes->second.back().after && RemovesData(writes->second.back());
+      if (!objects.contains(path) && !removed) Lose("the index has {}, which is not there", path);
     }
   }
 

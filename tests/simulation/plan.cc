@@ -10,11 +10,12 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr std::array<std::string_view, 18> kCommandNames = {
+constexpr std::array<std::string_view, 21> kCommandNames = {
     "extension pull", "extension rm", "extension update", "extension install", "model create",
     "model edit",     "model rename", "model delete",     "vault create",      "vault edit",
     "datastore sync", "sync --pull",  "sync --push",      "lock release",      "write data",
-    "write run",      "append log",   "evict data"};
+    "write run",      "append log",   "evict data",        "model method run", "data delete",
+    "data gc"};
 constexpr std::array<std::string_view, 15> kFaultNames = {
     "412/404 lie",    "409",           "500 not applied", "500 applied",  "503",         "unreachable", "time-out, not applied",
     "time-out, applied", "time-out, applied late", "cut answer", "slow request",    "slow answer",  "stall",       "crash before", "crash after"};
@@ -33,6 +34,8 @@ const Theme kDocuments = {{Kind::kCreateModel, 26}, {Kind::kEditModel, 30}, {Kin
                           {Kind::kSyncPush, 3}};
 const Theme kTier = {{Kind::kWriteData, 40}, {Kind::kWriteRun, 18}, {Kind::kAppendLog, 8}, {Kind::kEvictData, 6},
                      {Kind::kSync, 10}, {Kind::kSyncPull, 10}, {Kind::kSyncPush, 8}};
+const Theme kRuns = {{Kind::kRunMethod, 58}, {Kind::kDeleteData, 10}, {Kind::kCollectData, 8}, {Kind::kEditModel, 4},
+                     {Kind::kSync, 8},       {Kind::kSyncPull, 6},    {Kind::kSyncPush, 4},    {Kind::kReleaseLock, 2}};
 const Theme kAll = {{Kind::kPull, 16}, {Kind::kRemove, 7}, {Kind::kUpdate, 3}, {Kind::kInstall, 3},
                     {Kind::kCreateModel, 13}, {Kind::kEditModel, 13}, {Kind::kRenameModel, 2}, {Kind::kDeleteModel, 8},
                     {Kind::kCreateVault, 3}, {Kind::kEditVault, 3}, {Kind::kSync, 8}, {Kind::kSyncPull, 4},
@@ -143,8 +146,8 @@ Plan MakePlan(std::uint64_t seed) {
     plan.clock_offsets.emplace_back(dice.Percent(50) ? 0 : dice.Below(2 * kDay) - kDay);
   }
 
-  static const std::array<const Theme*, 5> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll};
-  const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(5))];
+  static const std::array<const Theme*, 6> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll, &kRuns};
+  const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(6))];
   const int names = 1 + dice.Below(3);
   const bool two_processes = dice.Percent(25);  // at a time, in each checkout
   for (int checkout = 0; checkout < plan.checkouts; ++checkout) {

@@ -30,6 +30,9 @@ struct Command {
     kWriteRun,     // a step further in a workflow run's record
     kAppendLog,
     kEvictData,    // somebody deletes a cached data file by hand
+    kRunMethod,    // model method run of a type directly: makes the model, leaves data and a record
+    kDeleteData,   // data delete of a name
+    kCollectData,  // data gc of one model
   };
   int checkout = 0;
   Kind kind = Kind::kSync;

@@ -1,0 +1,130 @@
+#include "model/records.h"
+
+#include <gmock/gmock.h>
+
+#include "model/control_plane_types.h"
+#include "model/records_testing.h"
+
+namespace swamp {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const RecordType& Notes() {
+  static const RecordType type{"swamp/note", "2026.01.01.1", "note-main", 3};
+  return type;
+}
+
+class RecordsTest : public ::testing::Test, protected RecordFolder {
+ protected:
+  RecordChange Set(const std::string& name, int value) {
+    return records.Change({.name = name, .method = "set", .create = true}, [&](const auto&) { return Json{{"name", name}, {"value", value}}; });
+  }
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    for (const StoredRecord& one : records.All()) names.push_back(one.model_name);
+    return names;
+  }
+  std::vector<std::uint64_t> VersionsOf(const RecordChange& change) {
+    return VersionStore::Open(world.context, repo, datastore)->Versions({{"swamp/note", change.run.model_id}, "note-main"});
+  }
+
+  Records records{world.context, services(), Notes()};
+};
+
+TEST_F(RecordsTest, EachChangeIsAVersionThatFollowsTheOneThatWasRead) {
+  const RecordChange first = Set("a", 1);
+  EXPECT_TRUE(first.changed);
+  EXPECT_TRUE(first.run.auto_created);
+  const RecordChange second = Set("a", 2);
+  EXPECT_FALSE(second.run.auto_created);
+  EXPECT_EQ(second.run.model_id, first.run.model_id);
+  EXPECT_EQ(second.run.artifacts[0].version, 2u);
+  EXPECT_EQ(records.Find("a")->value["value"], 2);
+  EXPECT_FALSE(records.Find("b"));
+}
+
+TEST_F(RecordsTest, WhatStaysAsItIsWritesNothing) {
+  const RecordChange first = Set("a", 1);
+  EXPECT_FALSE(Set("a", 1).changed);
+  EXPECT_FALSE(records.Change({.name = "a", .method = "set"}, [](const auto&) { return std::nullopt; }).changed);
+  EXPECT_THAT(VersionsOf(first), ElementsAre(1u));
+  EXPECT_EQ(RunFiles(world.context, repo, datastore).List("outputs").size(), 2u) << "one record with its log";
+}
+
+TEST_F(RecordsTest, WithoutARecordTheEditIsToldSoAndNothingIsMade) {
+  bool told = false;
+  const auto edit = [&](const std::optional<Json>& current) -> std::optional<Json> {
+    told = !current;
+    throw UserError("not_there", "it is not there");
+  };
+  EXPECT_EQ(CodeOf([&] { records.Change({.name = "a", .method = "set"}, edit); }), "not_there");
+  EXPECT_TRUE(told);
+  EXPECT_FALSE(records.files().Read("auto-definitions/swamp/note/a.yaml"));
+  for (const char* name : {"", "../x", "@a/b", "A", "a.b", "-a"}) {
+    EXPECT_EQ(CodeOf([&] { Set(name, 1); }), "validation_failed") << name;
+  }
+}
+
+// As without a lock: another process writes between the reading and the writing.
+TEST_F(RecordsTest, AnEditOnOldGroundIsMadeAgainOnTheNewOne) {
+  RecordChange first = Set("a", 1);
+  auto store = VersionStore::Open(world.context, repo, datastore);
+  int calls = 0;
+  const RecordChange change = records.Change({.name = "a", .method = "add"}, [&](const std::optional<Json>& current) -> std::optional<Json> {
+    if (calls++ == 0) {
+      NewVersion other{.key = {{"swamp/note", first.run.model_id}, "note-main"}};
+      other.tags = {{"type", "resource"}, {"modelName", "a"}};
+      other.owner.owner_type = "model-method";
+      other.owner.owner_ref = first.run.model_id;
+      store->Write(std::move(other), R"({"name":"a","value":10})");
+    }
+    return Json{{"name", "a"}, {"value", (*current)["value"].template get<int>() + 1}};
+  });
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(change.value["value"], 11);
+  EXPECT_EQ(records.Find("a")->value["value"], 11);
+  EXPECT_EQ(VersionsOf(first).size(), 3u);
+}
+
+TEST_F(RecordsTest, ADamagedRecordIsLeftOutOrStopsADecision) {
+  Set("a", 1);
+  const RecordChange damaged = Set("b", 1);
+  WriteFileAtomically(world.files, damaged.run.artifacts[0].path, "{");
+  EXPECT_THAT(Names(), ElementsAre("a"));
+  EXPECT_EQ(CodeOf([&] { records.All(Records::Broken::kAreErrors); }), "record_invalid");
+}
+
+TEST_F(RecordsTest, SV21_ARecordIsFoundWithoutItsDefinition) {
+  const RecordChange first = Set("a", 1);
+  records.files().Remove("auto-definitions/swamp/note/a.yaml");
+  EXPECT_THAT(Names(), ElementsAre("a"));
+  const RecordChange second = Set("a", 2);
+  EXPECT_EQ(second.run.model_id, first.run.model_id) << "taken over, not made anew";
+  EXPECT_FALSE(second.run.auto_created);
+  EXPECT_TRUE(records.files().Read("auto-definitions/swamp/note/a.yaml"));
+}
+
+TEST_F(RecordsTest, RemovingTakesDefinitionAndDataIfItIsStillToGo) {
+  Set("a", 1);
+  EXPECT_FALSE(records.Remove("a", [](const Json& current) { return current["value"] == 2; }));
+  EXPECT_THAT(Names(), ElementsAre("a"));
+  EXPECT_TRUE(records.Remove("a", [](const Json& current) { return current["value"] == 1; }));
+  EXPECT_THAT(Names(), IsEmpty());
+  EXPECT_FALSE(records.files().Read("auto-definitions/swamp/note/a.yaml"));
+  EXPECT_FALSE(records.Remove("a", [](const Json&) { return true; }));
+}
+
+TEST(ControlPlaneTypes, AreKnownByAnySpelling) {
+  for (const char* name : {"swamp/grant", "@swamp/grant", "Swamp::Grant", "swamp.grant", " @SWAMP//group/ ", "swamp server-token/x"}) {
+    const bool other = std::string_view(name).find("/x") != std::string_view::npos;
+    EXPECT_EQ(IsControlPlaneType(name), !other) << name;
+  }
+  for (const char* name : {"command/shell", "grant", "", "../x", "swamp/grants", "acme/swamp/grant"}) {
+    EXPECT_FALSE(IsControlPlaneType(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace swamp
