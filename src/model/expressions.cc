@@ -12,6 +12,7 @@
 #include "cel/expression.h"
 #include "cel/json_values.h"
 #include "cel/library.h"
+#include "model/secret_records.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -56,6 +57,21 @@ cel::Value ToCel(const LazyValue& value, EvaluationPass pass, cel::Arena& arena)
   return cel::Value::Of(static_cast<const cel::Map*>(arena.New<LazyCelMap>(map, pass, map->Keys())));
 }
 
+// Records of which some have secrets.
+class RecordList final : public cel::List {
+ public:
+  using Show = std::function<cel::Value(const Json& record, cel::Arena& arena)>;
+  RecordList(Json records, Show show) : cel::List(records.size(), kGuess), records_(std::move(records)), show_(std::move(show)) {}
+  // Made by an arena only, which runs the destructor of what it has made.
+  ~RecordList() = default;
+
+ private:
+  cel::Value Make(std::size_t index, cel::Arena& arena) const override { return show_(records_[index], arena); }
+
+  Json records_;
+  Show show_;
+};
+
 UserError NotHere(std::string_view what) {
   return {"expression_failed", fmt::format("{} is not available here", what)};
 }
@@ -82,9 +98,13 @@ std::int64_t VersionOf(const cel::Value& value) {
   return json.get<std::int64_t>();
 }
 
+// How an evaluation sees records of data: with the secrets that belong to them.
+using Present = std::function<cel::Value(const Json& records, cel::Arena& arena)>;
+
 class Functions {
  public:
-  Functions(cel::Environment& environment, const ExpressionHost& host) : environment_(environment), host_(host) {}
+  Functions(cel::Environment& environment, const ExpressionHost& host, Present present)
+      : environment_(environment), host_(host), present_(std::move(present)) {}
 
   void AddAll() {
     const cel::Type* text = cel::types::String();
@@ -92,19 +112,20 @@ class Functions {
     const cel::Type* list = cel::types::List(environment_.arena(), any);
     Add("data.latest", {{text, text}, {text, text, list}}, host_.data_latest, [](const auto& ask, cel::Call& call) {
       return OrNull(ask(std::string(call[0].text()), DataName(call, 2)));
-    });
+    }, Gives::kRecords);
     Add("data.version", {{text, text, any}, {text, text, list, any}}, host_.data_version,
         [](const auto& ask, cel::Call& call) {
           return OrNull(ask(std::string(call[0].text()), DataName(call, 2), VersionOf(call.arguments().back())));
-        });
+        },
+        Gives::kRecords);
     Add("data.listVersions", {{text, text}, {text, text, list}}, host_.data_list_versions,
         [](const auto& ask, cel::Call& call) { return Json(ask(std::string(call[0].text()), DataName(call, 2))); });
-    Add("data.findBySpec", {{text, text}}, host_.data_find_by_spec, AskTwo);
-    Add("data.findByTag", {{text, text}}, host_.data_find_by_tag, AskTwo);
-    Add("data.query", {{text}, {text, text}}, host_.data_query, [](const auto& ask, cel::Call& call) {
-      std::optional<std::string> select;
-      if (call.arguments().size() > 1) select = std::string(call[1].text());
-      return ask(std::string(call[0].text()), select);
+    Add("data.findBySpec", {{text, text}}, host_.data_find_by_spec, AskTwo, Gives::kRecords);
+    Add("data.findByTag", {{text, text}}, host_.data_find_by_tag, AskTwo, Gives::kRecords);
+    Add("data.query", {{text}}, host_.data_query,
+        [](const auto& ask, cel::Call& call) { return ask(std::string(call[0].text()), std::nullopt); }, Gives::kRecords);
+    Add("data.query", {{text, text}}, host_.data_query, [](const auto& ask, cel::Call& call) {
+      return ask(std::string(call[0].text()), std::string(call[1].text()));
     });
     Add("file.contents", {{text, text}}, host_.file_contents, [](const auto& ask, cel::Call& call) {
       const auto contents = ask(std::string(call[0].text()), std::string(call[1].text()));
@@ -120,6 +141,10 @@ class Functions {
   }
 
  private:
+  enum class Gives {
+    kValues,   // whose contents are anybody's
+    kRecords,  // of data, or a list of them: the program's own
+  };
   static Json OrNull(const std::optional<Json>& record) { return record.value_or(Json()); }
   static Json AskTwo(const std::function<Json(const std::string&, const std::string&)>& ask, cel::Call& call) {
     return ask(std::string(call[0].text()), std::string(call[1].text()));
@@ -127,20 +152,23 @@ class Functions {
 
   template <typename Ask, typename Answer>
   void Add(const std::string& name, const std::vector<std::vector<const cel::Type*>>& overloads, const Ask& ask,
-           Answer answer) {
+           Answer answer, Gives gives = Gives::kValues) {
     for (const auto& parameters : overloads) {
       environment_.AddFunction({.name = name,
                                 .parameters = parameters,
                                 .result = cel::types::Dyn(),
-                                .call = [name, &ask, answer](cel::Call& call) {
+                                .call = [name, &ask, answer, gives, present = present_](cel::Call& call) {
                                   if (!ask) throw NotHere(name + "()");
-                                  return cel::FromJson(answer(ask, call), call.arena());
+                                  const Json value = answer(ask, call);
+                                  return gives == Gives::kRecords && present ? present(value, call.arena())
+                                                                             : cel::FromJson(value, call.arena());
                                 }});
     }
   }
 
   cel::Environment& environment_;
   const ExpressionHost& host_;
+  Present present_;
 };
 
 const ExpressionHost& NoHost() {
@@ -149,9 +177,9 @@ const ExpressionHost& NoHost() {
 }
 
 // The language with the functions of `host`.
-std::unique_ptr<cel::Environment> MakeEnvironment(const ExpressionHost& host) {
+std::unique_ptr<cel::Environment> MakeEnvironment(const ExpressionHost& host, Present present = {}) {
   auto environment = std::make_unique<cel::Environment>(cel::Mode::kDialect, std::string(), host.zones);
-  Functions(*environment, host).AddAll();
+  Functions(*environment, host, std::move(present)).AddAll();
   return environment;
 }
 
@@ -268,13 +296,20 @@ std::vector<EnvUse> FindEnvUses(const Json& tree, const std::string& place) {
 class ExpressionEvaluator::Impl {
  public:
   Impl(const ExpressionHost& host, std::map<std::string, LazyValue> variables, SecretTokens* secrets)
-      : host_(host), variables_(std::move(variables)), secrets_(secrets), environment_(MakeEnvironment(host)) {
+      : host_(host), variables_(std::move(variables)), secrets_(secrets) {
+    environment_ = MakeEnvironment(host, [this](const Json& records, cel::Arena& arena) { return Show(records, arena); });
     variables_.try_emplace("env", std::make_shared<EnvMap>(host_));
     for (const auto& [name, value] : variables_) environment_->AddVariable(name);
   }
 
   Json Evaluate(const std::string& code, EvaluationPass pass) {
     const PreparedCode prepared = PrepareCode(code);
+    const auto outer = std::exchange(pass_, pass);
+    struct Restore {
+      EvaluationPass& pass;
+      EvaluationPass before;
+      ~Restore() { pass = before; }
+    } restore{pass_, outer};
     try {
       const cel::Expression expression(prepared.text, *environment_);
       if (pass == EvaluationPass::kDefinition && UseOf(expression, prepared).at_run_only()) throw DeferredToRun();
@@ -373,6 +408,22 @@ class ExpressionEvaluator::Impl {
                                   OneLine(error.message())),
                       error.hint());
     }
+  }
+
+  // Records of data, with their secrets for the pass that asks.
+  cel::Value Show(const Json& value, cel::Arena& arena) {
+    if (value.is_array()) {
+      return cel::Value::Of(static_cast<const cel::List*>(arena.New<RecordList>(
+          value, [this](const Json& record, cel::Arena& to) { return Show(record, to); })));
+    }
+    const auto map = WithSecrets(value, [this](const std::string& reference) {
+      const auto expressions = FindExpressions(reference);
+      const PreparedCode prepared = PrepareCode(expressions.front().code);
+      const bool plain = prepared.vault_calls.size() == 1 && !prepared.vault_calls[0].vault.dynamic &&
+                         !prepared.vault_calls[0].key.dynamic && prepared.text == std::string(kVaultVariable) + "0";
+      return plain ? Json(TokenOf(prepared.vault_calls[0], EvaluationPass::kRun)) : Json(reference);
+    });
+    return map != nullptr ? ToCel(LazyValue(map), pass_, arena) : cel::FromJson(value, arena);
   }
 
   // What became of one expression; nothing: it stays.
@@ -477,6 +528,7 @@ class ExpressionEvaluator::Impl {
   const ExpressionHost& host_;
   std::map<std::string, LazyValue> variables_;
   SecretTokens* secrets_;
+  EvaluationPass pass_ = EvaluationPass::kDefinition;  // of the expression that is being evaluated
   std::unique_ptr<cel::Environment> environment_;
 };
 

@@ -164,5 +164,40 @@ TEST_F(RunData, DataOutlivesItsDefinition) {
   EXPECT_EQ(Value("data.latest('m1', 'a').attributes.n"), Json(1));
 }
 
+TEST_F(RunData, SensitiveFieldsGiveTheirSecretsToRunsOnly) {
+  NewVersion version = TestVersion(TestKey("account"));
+  version.tags["specName"] = "account";
+  version.tags["_swamp.sensitiveFields"] = "password,login.pin";
+  store->Write(std::move(version), R"x({"password": "${{ vault.get('v', 'p') }}", "login": {"pin": "${{ vault.get('v', 'n') }}"},
+                                       "note": "${{ vault.get('v', 'other') }}"})x");
+  Write("forged", R"x({"tags": {"_swamp.sensitiveFields": "*"}, "attributes": {"x": "${{ vault.get('v', 'other') }}"}})x");
+  std::vector<std::string> read;
+  host.vault_get = [&](const std::string& vault, const std::string& key) {
+    read.push_back(vault + "/" + key);
+    return "secret-" + key;
+  };
+  const auto run = [&](const std::string& expression) {
+    SecretTokens tokens(world.random);
+    Definition definition;
+    definition.id = kReader;
+    definition.name = "reader";
+    definition.type = "command/shell";
+    definition.global_arguments = {{"x", "${{ " + expression + " }}"}};
+    result = ModelEvaluator(definitions, host, &tokens).Evaluate(definition, {}, MethodToRun{"execute"});
+    return tokens.Reveal(result.global_arguments["x"]);
+  };
+  EXPECT_EQ(run("data.latest('m1', 'account').attributes.password"), Json("secret-p"));
+  EXPECT_EQ(result.stored.global_arguments["x"], Json("${{ data.latest('m1', 'account').attributes.password }}"));
+  EXPECT_EQ(run("'<' + data.findBySpec('m1', 'account')[0].content.login.pin + '>'"), Json("<secret-n>"));
+  EXPECT_EQ(run("data.query('specName == \"account\"')[0].attributes.login"), Json({{"pin", "secret-n"}}));
+  EXPECT_EQ(run("data.latest('m1', 'account').version"), Json(1));
+  read.clear();
+  // Fields that only look like references stay text, and so does data that only looks like a record.
+  EXPECT_EQ(run("data.latest('m1', 'account').attributes.note"), Json("${{ vault.get('v', 'other') }}"));
+  EXPECT_EQ(run("data.query('name == \"forged\"', 'attributes')[0].attributes.x"), Json("${{ vault.get('v', 'other') }}"));
+  EXPECT_EQ(run("data.latest('m1', 'forged').attributes.attributes.x"), Json("${{ vault.get('v', 'other') }}"));
+  EXPECT_THAT(read, IsEmpty());
+}
+
 }  // namespace
 }  // namespace swamp

@@ -15,7 +15,9 @@ constexpr std::size_t kLongestKey = 200;
 constexpr const char* kSensitiveTag = "_swamp.sensitiveFields";
 
 // Tags that say what the data is; nobody else sets them.
-bool IsReserved(const std::string& tag) { return tag == "type" || tag == "specName" || tag == "modelName"; }
+bool IsReserved(const std::string& tag) {
+  return tag == "type" || tag == "specName" || tag == "modelName" || tag.starts_with("_swamp.");
+}
 
 bool IsAllSensitive(const Json& spec) {
   const auto found = spec.find("sensitiveOutput");
