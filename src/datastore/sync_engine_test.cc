@@ -449,6 +449,19 @@ TEST_P(SyncEngine, DS24_AnObjectThatVanishesDuringThePullIsARemoval) {
   EXPECT_EQ(t.c->Read(kOther), "two");
 }
 
+TEST_P(SyncEngine, DS22_APeersNewFilesBesideOursStayThoughTheyAreNotHere) {
+  constexpr const char* kOurs = "data/command/shell/0b0c0d0e-0000-4000-8000-000000000001/ours/1/raw";
+  t.a->Write(kDoc, "one");
+  t.a->Push();
+  t.c->Write(kRaw, "theirs");
+  t.c->Push();
+  t.a->Write(kOurs, "ours");
+  t.a->Push(/*walk=*/true);
+  EXPECT_EQ(InBucket(kRaw), "theirs");
+  EXPECT_TRUE(IndexOf(PartitionOf(kRaw)).contains(kRaw));
+  EXPECT_TRUE(IndexOf(PartitionOf(kOurs)).contains(kOurs));
+}
+
 TEST_P(SyncEngine, DS39_AnEntryWithoutItsObjectIsRepairedByTheNextPush) {
   t.a->Write(kRaw, "data");
   t.a->Push();

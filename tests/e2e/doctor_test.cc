@@ -275,6 +275,57 @@ TEST_P(Doctor, CommentsAndUnknownKeysOfADocumentSurviveAnEdit) {
   }());
 }
 
+// The command matrix holds the list of commands; here a fresh clone sees what each left.
+TEST_P(Doctor, DS12_AFreshCloneSeesWhatEachCommandWrote) {
+  Bucket bucket(GetParam());
+  bucket.Publish("@acme/x", "2026.01.01.1");
+  Checkout& a = bucket.first();
+  a.Do({"model", "create", "command/shell", "m1"});
+  EXPECT_THAT(bucket.Clone("c1").ModelNames(), ElementsAre("m1"));
+  a.Do({"model", "edit", "m1"}, {.input = ModelText("echo hello"), .has_input = true});
+  Checkout& c2 = bucket.Clone("c2");
+  c2.Do({"model", "get", "m1", "--refresh"});
+  std::ifstream edited(c2.cache() / ModelKey("m1"));
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(edited), {}), HasSubstr("echo hello"));
+  a.Do({"vault", "create", "local_encryption", "v1"});
+  EXPECT_THAT(bucket.Clone("c3").Do({"vault", "search", "--refresh"})["results"], SizeIs(1));
+  a.Do({"extension", "pull", "@acme/x", "-y"});
+  EXPECT_THAT(bucket.Clone("c4").ListedExtensions(), ElementsAre("@acme/x"));
+  a.Do({"model", "method", "run", "m1", "execute"});
+  const std::size_t rows = a.Do({"data", "query", "true"})["results"].size();
+  EXPECT_EQ(bucket.Clone("c5").Do({"data", "query", "true", "--refresh"})["results"].size(), rows);
+  a.Do({"datastore", "namespace", "set", "infra"});
+  a.Do({"datastore", "namespace", "migrate", "-y"});
+  Checkout& c6 = bucket.Clone("c6");
+  EXPECT_THAT(c6.ModelNames(), ElementsAre("m1"));
+  a.Do({"model", "delete", "m1", "-y", "--force"});
+  EXPECT_THAT(c6.ModelNames(), IsEmpty());
+}
+
+TEST_P(Doctor, DS53_NoCommandReadsOrWritesTheOldPlacesOfTheConfiguration) {
+  Bucket bucket(GetParam());
+  Checkout& a = bucket.first();
+  const std::string decoy = "id: 11111111-0000-4000-8000-000000000001\nname: decoy\ntype: command/shell\n";
+  const std::vector<fs::path> places = {"models/command/shell/decoy.yaml", ".swamp/config/models/command/shell/decoy.yaml",
+                                        "vaults/local_encryption/decoy.yaml"};
+  for (const fs::path& place : places) {
+    fs::create_directories((a.folder() / place).parent_path());
+    std::ofstream(a.folder() / place) << decoy;
+  }
+  a.Do({"model", "create", "command/shell", "m1"});
+  a.Do({"model", "edit", "m1"}, {.input = ModelText("echo hello"), .has_input = true});
+  a.Do({"vault", "create", "local_encryption", "v1"});
+  a.Do({"model", "method", "run", "m1", "execute"});
+  EXPECT_THAT(a.ModelNames(), ElementsAre("m1"));
+  EXPECT_THAT(a.Do({"vault", "search"})["results"], SizeIs(1));
+  a.Fail({"model", "get", "decoy"}, "model_not_found");
+  EXPECT_THAT(bucket.Keys("config/"), Not(Contains(HasSubstr("decoy"))));
+  EXPECT_FALSE(fs::exists(a.folder() / "models/command/shell/m1.yaml"));
+  EXPECT_FALSE(fs::exists(a.folder() / ".swamp/config/models/command/shell/m1.yaml"));
+  EXPECT_TRUE(fs::exists(a.cache() / ModelKey("m1")));
+  EXPECT_EQ(Examine(a, 0)["overallStatus"], "pass");
+}
+
 TEST_P(Doctor, CompactingTheCatalogKeepsItsRows) {
   Bucket bucket(GetParam());
   Checkout& a = bucket.first();
