@@ -203,6 +203,58 @@ Rows Workflows() {
   };
 }
 
+// Records of the control plane: each is data of a model of its own.
+MatrixRow::Prepare ByPeer(std::vector<std::string> arguments) {
+  return [arguments](MatrixWorld& world) { world.peer.Do(arguments); };
+}
+
+Rows Access() {
+  const std::string group = "data/swamp/group/*";
+  const std::string grant = "data/swamp/grant/*";
+  const std::string token = "data/swamp/server-token/*";
+  return {
+      {"access group create", {"fresh"}, {group, "auto-definitions/swamp/group/fresh.yaml"}},
+      {"access group add-member", {"team", "user:ann"}, {group}, {}, ByPeer({"access", "group", "create", "team"})},
+      {"access group remove-member", {"team", "user:ann"}, {group}},
+      {"access group members", {"team"}},
+      {"access group list", {"--refresh"}},
+      {"access grant create",
+       {"--subject", "user:ann", "--allow", "read", "--on", "model:web-*"},
+       {grant, "auto-definitions/swamp/grant/*"}},
+      {"access grant list", {"--refresh"}},
+      {"access grant revoke",
+       {"{grant}"},
+       {grant},
+       {},
+       [](MatrixWorld& world) {
+         const Json made = world.peer.Do({"access", "grant", "create", "--subject", "user:bob", "--deny", "run", "--on", "model:*"});
+         world.words["{grant}"] = made["id"];
+       }},
+      {"access check", {"--subject", "user:ann", "--action", "read", "--on", "model:web-1"}},
+      {"access reload", {}},
+      {"access token mint",
+       {"fresh", "--principal", "user:ann"},
+       {token, "auto-definitions/swamp/server-token/fresh.yaml", "_control/token-secrets/*"}},
+      {"access token list", {"--refresh"}},
+      {"access token rotate", {"fresh"}, {token, "_control/token-secrets/values/*"}},
+      {"access token revoke", {"fresh"}, {token}},
+  };
+}
+
+Rows Workers() {
+  const std::string token = "data/swamp/enrollment-token/*";
+  return {
+      {"worker token create",
+       {"fresh", "--duration", "1h"},
+       {token, "auto-definitions/swamp/enrollment-token/fresh.yaml", "_control/token-secrets/*"}},
+      {"worker token list", {"--refresh"}},
+      {"worker token revoke", {"fresh"}, {token}},
+      {"worker list", {"--refresh"}},
+      {"worker queue", {}},
+      {"worker prune", {"-y"}},  // there are none; worker records are made by a server
+  };
+}
+
 Rows Others() {
   return {
       {"init", {"--tool", "none"}, {}, {}, nullptr, true, 1},
@@ -226,7 +278,7 @@ Rows Others() {
 
 std::vector<MatrixRow> MatrixRows() {
   Rows all;
-  for (const Rows& group : {Models(), Vaults(), Extensions(), Datastores(), Data(), Workflows(), Others()}) {
+  for (const Rows& group : {Models(), Vaults(), Extensions(), Datastores(), Data(), Workflows(), Access(), Workers(), Others()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;
