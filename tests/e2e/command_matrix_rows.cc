@@ -209,46 +209,48 @@ MatrixRow::Prepare ByPeer(std::vector<std::string> arguments) {
 }
 
 Rows Access() {
-  const std::string group = "data/swamp/group/*";
-  const std::string grant = "data/swamp/grant/*";
-  const std::string token = "data/swamp/server-token/*";
+  const auto record = [](const std::string& type, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"data/swamp/" + type + "/*", "outputs/swamp/" + type + "/*"});
+    return more;
+  };
   return {
-      {"access group create", {"fresh"}, {group, "auto-definitions/swamp/group/fresh.yaml"}},
-      {"access group add-member", {"team", "user:ann"}, {group}, {}, ByPeer({"access", "group", "create", "team"})},
-      {"access group remove-member", {"team", "user:ann"}, {group}},
+      {"access group create", {"fresh"}, record("group", {"auto-definitions/swamp/group/fresh.yaml"})},
+      {"access group add-member", {"team", "user:ann"}, record("group"), {}, ByPeer({"access", "group", "create", "team"})},
+      {"access group remove-member", {"team", "user:ann"}, record("group")},
       {"access group members", {"team"}},
       {"access group list", {"--refresh"}},
       {"access grant create",
        {"--subject", "user:ann", "--allow", "read", "--on", "model:web-*"},
-       {grant, "auto-definitions/swamp/grant/*"}},
+       record("grant", {"auto-definitions/swamp/grant/*"})},
       {"access grant list", {"--refresh"}},
       {"access grant revoke",
        {"{grant}"},
-       {grant},
+       record("grant"),
        {},
        [](MatrixWorld& world) {
          const Json made = world.peer.Do({"access", "grant", "create", "--subject", "user:bob", "--deny", "run", "--on", "model:*"});
-         world.words["{grant}"] = made["id"];
+         world.words["{grant}"] = made["dataArtifacts"][0]["attributes"]["id"];
        }},
       {"access check", {"--subject", "user:ann", "--action", "read", "--on", "model:web-1"}},
       {"access reload", {}},
       {"access token mint",
        {"fresh", "--principal", "user:ann"},
-       {token, "auto-definitions/swamp/server-token/fresh.yaml", "_control/token-secrets/*"}},
+       record("server-token", {"auto-definitions/swamp/server-token/fresh.yaml", "_control/token-secrets/*"})},
       {"access token list", {"--refresh"}},
-      {"access token rotate", {"fresh"}, {token, "_control/token-secrets/values/*"}},
-      {"access token revoke", {"fresh"}, {token}},
+      {"access token rotate", {"fresh"}, record("server-token", {"_control/token-secrets/values/*"})},
+      {"access token revoke", {"fresh"}, record("server-token")},
   };
 }
 
 Rows Workers() {
   const std::string token = "data/swamp/enrollment-token/*";
+  const std::string run = "outputs/swamp/enrollment-token/*";
   return {
       {"worker token create",
        {"fresh", "--duration", "1h"},
-       {token, "auto-definitions/swamp/enrollment-token/fresh.yaml", "_control/token-secrets/*"}},
+       {token, run, "auto-definitions/swamp/enrollment-token/fresh.yaml", "_control/token-secrets/*"}},
       {"worker token list", {"--refresh"}},
-      {"worker token revoke", {"fresh"}, {token}},
+      {"worker token revoke", {"fresh"}, {token, run}},
       {"worker list", {"--refresh"}},
       {"worker queue", {}},
       {"worker prune", {"-y"}},  // there are none; worker records are made by a server
