@@ -337,14 +337,19 @@ class Puller {
   // Whether the object may be taken. A writer may have died between the object and its entry.
   bool AgreesWithIndex(const Context& context, const Item& item, Fetched& fetched) {
     if (!item.entry || Describes(*item.entry, fetched)) return true;
-    fetched.entry = replica_.index().ReadShard(context, item.partition).shard.Find(item.path);
-    if (fetched.entry && Describes(*fetched.entry, fetched)) return true;
+    auto entry_now = replica_.index().ReadShard(context, item.partition).shard.Find(item.path);
+    if (entry_now && Describes(*entry_now, fetched)) {
+      fetched.entry = std::move(entry_now);
+      return true;
+    }
     if (ClassOf(item.path) == PathClass::kImmutable) {
       fetched.problem = fmt::format(
           "the object is not what the index says ({} bytes, sha256 {}); the file here was left as it is",
           fetched.size, fetched.sha256);
       return false;
     }
+    // The base keeps the entry that was seen before the object: by now there may be that of a newer object, which the next
+    // pull has to fetch.
     fetched.index_is_wrong = true;
     return true;
   }
