@@ -326,6 +326,27 @@ TEST_P(SyncEngine, AMarkerOfVersionsThatAPeerHasRemovedGoesToo) {
   EXPECT_FALSE(t.c->Read(folder + "latest"));
 }
 
+TEST_P(SyncEngine, APullOvertakenBetweenAnObjectAndItsEntryFetchesTheNewerOneNextTime) {
+  constexpr const char* kRecord = "outputs/command/shell/execute/r.yaml";
+  t.a->Write(kRecord, "step: 1\n");
+  t.a->Push();
+  t.bucket.Plant(kRecord, "step: two\n");  // whoever wrote it hasn't announced it yet
+  int reads = 0;
+  t.c->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation != StoreOperation::kGet || key != ShardKey(PartitionOf(kRecord)) || ++reads != 2) return;
+    t.a->cache->state().SetValue(state_key::kPulledAll, "");
+    t.a->Pull();
+    t.a->Write(kRecord, "step: three\n");
+    t.a->Push();
+  });
+  t.c->Pull();
+  t.c->faults->SetObserver({});
+  EXPECT_EQ(reads, 2);
+  EXPECT_EQ(t.c->Read(kRecord), "step: two\n");
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kRecord), "step: three\n");
+}
+
 TEST_P(SyncEngine, NothingToDoIsOneRequest) {
   t.a->Write(kDoc, "one");
   t.a->Push();
