@@ -107,15 +107,10 @@ Grants::Grants(const Context& context, const RecordServices& services)
     : context_(context), records_(context, services, GrantRecords()) {}
 
 std::vector<StoredGrant> Grants::All(Records::Broken broken) {
-  std::vector<StoredGrant> grants;
-  for (const StoredRecord& one : records_.All(broken)) {
-    try {
-      grants.push_back({Grant::Parse(one.value, one.path.string()), one.model_name});
-    } catch (const UserError& error) {
-      if (broken == Records::Broken::kAreErrors) throw;
-      context_.log().Warn("access", "left out: " + error.message());
-    }
-  }
+  const auto parse = [](const StoredRecord& one) {
+    return StoredGrant{Grant::Parse(one.value, one.path.string()), one.model_name};
+  };
+  std::vector<StoredGrant> grants = records_.AllAs("access", parse, broken);
   std::sort(grants.begin(), grants.end(), [](const StoredGrant& a, const StoredGrant& b) {
     return std::tie(a.grant.created_at, a.grant.id) < std::tie(b.grant.created_at, b.grant.id);
   });

@@ -51,24 +51,12 @@ Groups::Groups(const Context& context, const RecordServices& services)
     : context_(context), records_(context, services, GroupRecords()) {}
 
 std::vector<Group> Groups::All(Records::Broken broken) {
-  std::vector<Group> groups;
-  for (const StoredRecord& one : records_.All(broken)) {
-    try {
-      groups.push_back(Group::Parse(one.value, one.path.string()));
-    } catch (const UserError& error) {
-      if (broken == Records::Broken::kAreErrors) throw;
-      context_.log().Warn("access", "left out: " + error.message());
-    }
-  }
-  return groups;
+  const auto parse = [](const StoredRecord& one) { return Group::Parse(one.value, one.path.string()); };
+  return records_.AllAs("access", parse, broken);
 }
 
 UserError Groups::NotFound(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Group& one : All()) names.push_back(one.name);
-  const auto near = NearestWords(name, names);
-  return {"group_not_found", fmt::format("there is no group {}", Printable(name, 80)),
-          near.empty() ? "`swamp access group list` shows the groups." : fmt::format("Did you mean {}?", Join(near, " or "))};
+  return records_.NotFound("group_not_found", "group", name, "`swamp access group list` shows the groups.");
 }
 
 Group Groups::Require(const std::string& name) {

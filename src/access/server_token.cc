@@ -112,23 +112,11 @@ ServerTokens::ServerTokens(const Context& context, const RecordServices& service
     : context_(context), records_(context, services, TokenRecords()), secrets_(secrets) {}
 
 std::vector<ServerToken> ServerTokens::All() {
-  std::vector<ServerToken> tokens;
-  for (const StoredRecord& one : records_.All()) {
-    try {
-      tokens.push_back(ServerToken::Parse(one.value, one.path.string()));
-    } catch (const UserError& error) {
-      context_.log().Warn("access", "left out: " + error.message());
-    }
-  }
-  return tokens;
+  return records_.AllAs("access", [](const StoredRecord& one) { return ServerToken::Parse(one.value, one.path.string()); });
 }
 
 UserError ServerTokens::NotFound(const std::string& name) {
-  std::vector<std::string> names;
-  for (const ServerToken& one : All()) names.push_back(one.name);
-  const auto near = NearestWords(name, names);
-  return {"token_not_found", fmt::format("there is no server token {}", Printable(name, 80)),
-          near.empty() ? "`swamp access token list` shows the tokens." : fmt::format("Did you mean {}?", Join(near, " or "))};
+  return records_.NotFound("token_not_found", "server token", name, "`swamp access token list` shows the tokens.");
 }
 
 ServerToken ServerTokens::Mint(const MintRequest& request) {

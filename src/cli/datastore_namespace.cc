@@ -98,6 +98,12 @@ void Migrate(Session& session, NamespaceMigrateRequest request, const Yes& yes) 
   session.Print(RenderMigration(run()));
 }
 
+void AddWarning(const std::optional<std::string>& warning, Json& json, std::string& text) {
+  if (!warning) return;
+  json["warning"] = *warning;
+  text += "Note: " + *warning + "\n";
+}
+
 void AddSet(CLI::App& group, Session& session) {
   auto slug = std::make_shared<std::string>();
   CLI::App* command = AddRepoCommand(group, session, "set", "Register a namespace and use it");
@@ -108,10 +114,7 @@ void AddSet(CLI::App& group, Session& session) {
     const SetNamespaceResult result = SetNamespace(session.context(), session.repo(), session.datastore_parts(), *slug);
     Json json = {{"namespace", result.slug}, {"datastorePath", result.place}};
     std::string text = fmt::format("This repository now uses the namespace {} ({}).\n", result.slug, result.place);
-    if (result.warning) {
-      json["warning"] = *result.warning;
-      text += "Note: " + *result.warning + "\n";
-    }
+    AddWarning(result.warning, json, text);
     json["registrationSkipped"] = false;
     session.Print({std::move(json), std::move(text)});
   });
@@ -135,10 +138,7 @@ void AddUnset(CLI::App& group, Session& session) {
     const UnsetNamespaceResult result = UnsetNamespace(session.context(), session.repo(), session.datastore_parts());
     Json json = {{"previousNamespace", result.previous}};
     std::string text = fmt::format("This repository no longer uses the namespace {}.\n", result.previous);
-    if (result.warning) {
-      json["warning"] = *result.warning;
-      text += "Note: " + *result.warning + "\n";
-    }
+    AddWarning(result.warning, json, text);
     session.Print({std::move(json), std::move(text)});
   });
 }
@@ -164,10 +164,7 @@ void AddList(CLI::App& group, Session& session) {
     const bool none = json.empty();
     Json document = {{"namespaces", std::move(json)}};
     std::string text = none ? std::string("There are no namespaces.\n") : table.Render();
-    if (list.warning) {
-      document["warning"] = *list.warning;
-      text += "Note: " + *list.warning + "\n";
-    }
+    AddWarning(list.warning, document, text);
     session.Print({std::move(document), std::move(text)});
   });
 }

@@ -298,20 +298,6 @@ void VersionStore::Publish(DataRecord& record) {
   Log(record.key);
 }
 
-void VersionStore::Withdraw(const DataRecord& record) {
-  const fs::path folder = PathOf(record.key.VersionFolder(record.version()));
-  Log(record.key);
-  {
-    ChangeGuard guard(*this, record.key);
-    RemoveFolder(record.key, record.version());
-    if (cache_ != nullptr) {
-      for (const std::string& path : record.paths) cache_->Disown(path);
-    }
-  }
-  RemoveEmptyFolders(files_, folder.parent_path(), root_ / "data");
-  Log(record.key);
-}
-
 void VersionStore::Discard(const DataKey& key, std::uint64_t version) {
   const std::lock_guard lock(mutex_);
   const fs::path folder = PathOf(key.VersionFolder(version));
@@ -368,6 +354,7 @@ void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
         WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
       }
     }
+    RemoveEmptyFolders(files_, PathOf(key.Folder()), root_ / "data");
   }
   Log(key);
 }

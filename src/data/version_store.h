@@ -135,14 +135,13 @@ class VersionStore {
                             std::string_view content = {});
   // Moves `latest` to a version that was written with hold_marker.
   void Publish(DataRecord& record);
-  // Takes back a version that this process has written with hold_marker, as if it had never been.
-  void Withdraw(const DataRecord& record);
   // Gives a version that this process has just written, and that lost its number to a peer's, the next free number above
   // `above` and returns it under its new number. What the peer has at the old number comes with the next pull.
   DataRecord RenumberAbove(const DataRecord& record, std::uint64_t above);
-  // Takes back a version that this process has just written and nobody has seen, because another was written on the same
-  // ground. `number_is_a_peers`: in the bucket the number is a peer's, and what that has comes with the next pull.
-  void Withdraw(const DataRecord& record, bool number_is_a_peers);
+  // Takes back a version that this process has just written and nobody has seen, as if it had never been; `latest`, where it
+  // names that one, goes back too. `number_is_a_peers`: in the bucket the number is a peer's, whose version and marker come
+  // with the next pull.
+  void Withdraw(const DataRecord& record, bool number_is_a_peers = false);
   // Removes versions; `latest` moves to the highest that is left, and with the last version the name goes. Versions that
   // aren't there are fine. Answers the bytes that were freed.
   std::uint64_t Remove(const DataKey& key, std::span<const std::uint64_t> versions);

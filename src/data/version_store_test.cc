@@ -116,6 +116,18 @@ TEST_F(Versions, AHeldMarkerMovesOnPublish) {
   EXPECT_EQ(store.Latest(TestKey("result"))->version(), 2u);
 }
 
+// A method whose data was published before it failed at something else.
+TEST_F(Versions, AWithdrawnVersionLeavesTheMarkerAtTheOneBefore) {
+  Write("result", "a");
+  NewVersion request = TestVersion(TestKey("result"));
+  request.hold_marker = true;
+  DataRecord held = store.Write(request, "b");
+  store.Publish(held);
+  store.Withdraw(held);
+  EXPECT_EQ(Read(kFolder + "result/latest"), "1");
+  EXPECT_THAT(store.Versions(TestKey("result")), ElementsAre(1u));
+}
+
 TEST_F(Versions, BelongToTheirOwner) {
   Write("result", "a");
   NewVersion request = TestVersion(TestKey("result"));

@@ -5,15 +5,11 @@
 #include "datastore/config_tier.h"
 #include "objectstore/fault_store.h"
 #include "objectstore/memory_store.h"
+#include "util/no_http.h"
 #include "util/test_world.h"
 
 namespace swamp {
 namespace {
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
 
 class DatastoreTest : public ::testing::Test {
  protected:

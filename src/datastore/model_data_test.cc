@@ -4,6 +4,7 @@
 
 #include "datastore/datastore.h"
 #include "datastore/two_checkouts.h"
+#include "util/no_http.h"
 
 namespace swamp {
 namespace {
@@ -113,11 +114,6 @@ TEST(PushOnly, TakesTheNamedPathsAndLeavesOthersRecorded) {
   EXPECT_EQ(t.c->Read("config/models/command/shell/m.yaml"), std::nullopt);
   EXPECT_EQ(t.a->Push().files_pushed, 4);
 }
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
 
 // One process with a datastore that is a plain folder.
 class LockModelTest : public ::testing::Test {

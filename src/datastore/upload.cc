@@ -40,14 +40,20 @@ Theirs ReadTheirs(const Context& context, ObjectStore& store, const std::string&
   return theirs;
 }
 
-// Run and output records say so themselves; a log has no such state.
-bool IsFinishedRecord(std::string_view bytes) {
+// What run and output records say of themselves.
+struct RecordHead {
+  std::string id;  // empty: none
+  bool finished = false;
+};
+
+RecordHead HeadOf(std::string_view bytes) {
   static const std::set<std::string> kOpen = {"pending", "running", "suspended"};
   try {
-    const auto status = StringMember(ParseYaml(bytes, "the record"), "status");
-    return status && !kOpen.contains(*status);
+    const Json record = ParseYaml(bytes, "the record");
+    const auto status = StringMember(record, "status");
+    return {StringMember(record, "id").value_or(""), status && !kOpen.contains(*status)};
   } catch (const UserError&) {
-    return false;
+    return {};
   }
 }
 
@@ -208,24 +214,16 @@ class Upload {
   std::optional<Condition> ResolveRecord(const Body& body, const Theirs& theirs) {
     if (theirs.gone) return ConditionOn(theirs);
     if (outcome_.path.ends_with(".log")) return ResolveRunLog(BytesOf(body), theirs);
-    if (IdIn(theirs.bytes) != IdIn(BytesOf(body))) {  // of another run, which began in the same millisecond
-      SettleConflict(theirs);
-      return std::nullopt;
-    }
-    if (!IsFinishedRecord(theirs.bytes)) return ConditionOn(theirs);
-    if (!IsFinishedRecord(BytesOf(body))) {
+    const RecordHead ours = HeadOf(BytesOf(body));
+    const RecordHead other = HeadOf(theirs.bytes);
+    const bool same_run = ours.id == other.id;  // else one that began in the same millisecond
+    if (same_run && !other.finished) return ConditionOn(theirs);
+    if (same_run && !ours.finished) {
       TakeTheirs(theirs);
-      return std::nullopt;
+    } else {
+      SettleConflict(theirs);
     }
-    SettleConflict(theirs);
     return std::nullopt;
-  }
-
-  // What a record calls itself; empty: nothing.
-  static std::string IdIn(const std::string& record) {
-    const std::string lines = "\n" + record;
-    const std::size_t at = lines.find("\nid: ");
-    return at == std::string::npos ? std::string() : lines.substr(at, lines.find('\n', at + 1) - at);
   }
 
   // A run's log only grows: whichever goes on from the other stays.

@@ -4,15 +4,11 @@
 
 #include "objectstore/fault_store.h"
 #include "objectstore/memory_store.h"
+#include "util/no_http.h"
 #include "util/test_world.h"
 
 namespace swamp {
 namespace {
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
 
 // A checkout of its own repository folder and cache, on a bucket that it shares.
 struct ManagedCheckout {

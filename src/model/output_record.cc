@@ -40,6 +40,11 @@ std::string OutputRecord::TierPath() const {
                      FormatTimeForFileName(time.value_or(Time{})));
 }
 
+std::string OutputRecord::LogTierPath() const {
+  const std::string path = TierPath();
+  return path.substr(0, path.size() - std::string_view(".yaml").size()) + ".log";
+}
+
 Json OutputRecord::ToJson() const {
   Json json = {{"id", id},         {"definitionId", definition_id}, {"methodName", method},
                {"status", status}, {"startedAt", started_at},       {"retryCount", retry_count}};

@@ -40,6 +40,7 @@ struct OutputRecord {
 
   bool open() const { return status == "running" || status == "pending"; }
   std::string TierPath() const;
+  std::string LogTierPath() const;
   // Keys as in the file.
   Json ToJson() const;
   std::string ToYaml() const;

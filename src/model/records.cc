@@ -54,6 +54,14 @@ void CheckRecordName(const std::string& name, std::string_view what) {
                   "Names are of a-z, 0-9, _ and -, begin with a letter or digit, and have at most 64 characters.");
 }
 
+UserError Records::NotFound(const std::string& code, std::string_view kind, const std::string& name, const std::string& hint) {
+  std::vector<std::string> names;
+  for (const StoredRecord& one : All()) names.push_back(one.model_name);
+  const auto near = NearestWords(name, names);
+  return {code, fmt::format("there is no {} {}", kind, Printable(name, 80)),
+          near.empty() ? hint : fmt::format("Did you mean {}?", Join(near, " or "))};
+}
+
 VersionStore& Records::store() {
   if (!store_) store_ = VersionStore::Open(context_, services_.repo, services_.datastore);
   return *store_;
@@ -391,7 +399,7 @@ class Records::Changing {
   void Publish() const {
     if (!datastore_.synced()) return;
     std::vector<std::string> only = {"data/" + Model() + "/", definition_path_};
-    if (!output_path_.empty()) only.push_back(output_path_);
+    only.insert(only.end(), output_paths_.begin(), output_paths_.end());
     const PushReport report = Push(std::move(only));
     for (const PushConflict& conflict : report.conflicts) {
       context_.log().Warn(kLog, ConflictError(conflict, context_.clock().Now()).message());
@@ -441,12 +449,12 @@ class Records::Changing {
     for (;; at += Duration(1)) {  // one moment may have several
       output.started_at = FormatTime(at);
       output.completed_at = output.started_at;
-      output_path_ = output.TierPath().substr(0, output.TierPath().size() - 5);
-      output.log_file = RunFiles::NameInRecords(output_path_ + ".log");
+      output.log_file = RunFiles::NameInRecords(output.LogTierPath());
       if (files_.Create(output.TierPath(), output.ToYaml())) break;
     }
     const Redactor nothing_secret;
-    RunLog log(files_, output_path_ + ".log", nothing_secret);
+    RunLog log(files_, output.LogTierPath(), nothing_secret);
+    output_paths_ = {output.TierPath(), log.tier_path()};
     log.Add(LogLevel::kInfo, "model·run", fmt::format("{} of {} ({}): version {}", request_.method, request_.name, type_.type,
                                                       written_->version()));
     log.Finish();
@@ -462,7 +470,7 @@ class Records::Changing {
   const RecordRequest& request_;
   Definition definition_;
   std::string definition_path_;
-  std::string output_path_;  // without its ending; empty: none
+  std::vector<std::string> output_paths_;  // of the record and its log; empty: none
   std::optional<DataRecord> written_;
   bool created_ = false;
   Duration begun_{};

@@ -7,6 +7,8 @@
 
 #include "data/version_store.h"
 #include "model/run.h"
+#include "util/context.h"
+#include "util/log.h"
 
 namespace swamp {
 
@@ -69,7 +71,23 @@ class Records {
   // Those that are here, by name. They are found by what is stored, not by their definitions, which a checkout may lack; of
   // two of one name that counts whose model the definition names. Throws record_invalid.
   std::vector<StoredRecord> All(Broken broken = Broken::kAreLeftOut);
+  // The same as `parse` reads them, which may throw too. `log`: who warns.
+  template <typename Parse>
+  auto AllAs(std::string_view log, const Parse& parse, Broken broken = Broken::kAreLeftOut) {
+    std::vector<decltype(parse(StoredRecord()))> parsed;
+    for (const StoredRecord& one : All(broken)) {
+      try {
+        parsed.push_back(parse(one));
+      } catch (const UserError& error) {
+        if (broken == Broken::kAreErrors) throw;
+        context_.log().Warn(log, "left out: " + error.message());
+      }
+    }
+    return parsed;
+  }
   std::optional<StoredRecord> Find(const std::string& name);
+  // There is no record of that name, but near ones may be meant. `kind`: "group"; `hint`: where there are none.
+  UserError NotFound(const std::string& code, std::string_view kind, const std::string& name, const std::string& hint);
 
   // Changes one record under its model's lock: pulls it, writes a version after the one that was read, and pushes exactly
   // that. When a peer has written a version on the same ground, ours is taken back and the edit made again on theirs, so that

@@ -1,24 +1,19 @@
 #pragma once
 
-// For tests of the program's own records: a repository with its default datastore, in a world of its own.
+// For tests of the program's own records.
 
 #include <fstream>
 #include <functional>
 #include <sstream>
 
-#include "datastore/config_tier.h"
 #include "model/records.h"
-#include "util/test_world.h"
+#include "model/test_repository.h"
 
 namespace swamp {
 
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
-
-struct RecordFolder {
-  RecordFolder() {
+struct RecordFolder : TestRepository {
+  // A lock would be kept alive without pause by a clock whose sleep takes no time.
+  RecordFolder() : TestRepository(false) {
     world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}, {"HOME", folder.path() / "home"}}, folder.path());
   }
 
@@ -44,15 +39,6 @@ struct RecordFolder {
     }
     return found;
   }
-
-  TestWorld world;
-  TemporaryFolder folder;
-  NoHttp http;
-  Repository repo{folder.path(), Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n", "a test")};
-  // A lock would be kept alive without pause by a clock whose sleep takes no time.
-  Datastore datastore{world.context, repo, ResolveDatastore(world.context, repo),
-                      DatastoreParts{.http = http, .use_locks = false, .decorate_store = {}, .trace_file = {}}};
-  std::unique_ptr<ConfigTier> config = OpenConfigTier(repo, datastore);
 };
 
 }  // namespace swamp

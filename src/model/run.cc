@@ -98,11 +98,6 @@ RunResult MethodRunner::RunOne(const Json& inputs) {
   return std::move(attempt.result);
 }
 
-std::string MethodRunner::LogPathOf(const OutputRecord& record) {
-  const std::string path = record.TierPath();
-  return path.substr(0, path.size() - std::string_view(".yaml").size()) + ".log";
-}
-
 void MethodRunner::Begin(Attempt& attempt) {
   attempt.begun = context_.clock().Elapsed();
   OutputRecord& record = attempt.record;
@@ -119,10 +114,10 @@ void MethodRunner::Begin(Attempt& attempt) {
   attempt.started = context_.clock().Now();
   for (;; attempt.started += Duration(1)) {  // somebody without a lock may have begun in the same millisecond
     record.started_at = FormatTime(attempt.started);
-    record.log_file = RunFiles::NameInRecords(LogPathOf(record));
+    record.log_file = RunFiles::NameInRecords(record.LogTierPath());
     if (files_.Create(record.TierPath(), record.ToYaml())) break;
   }
-  attempt.log = std::make_unique<RunLog>(files_, LogPathOf(record), attempt.redactor);
+  attempt.log = std::make_unique<RunLog>(files_, record.LogTierPath(), attempt.redactor);
   attempt.log->Add(LogLevel::kInfo, "model·run",
                    fmt::format("{} of {} ({})", method_->name, definition().name, type_->name));
   RunResult& result = attempt.result;

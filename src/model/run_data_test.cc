@@ -6,6 +6,7 @@
 #include "data/testing.h"
 #include "model/evaluate.h"
 #include "model/run.h"
+#include "model/test_repository.h"
 
 namespace swamp {
 namespace {
@@ -14,15 +15,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
-
 constexpr const char* kReader = "11111111-1111-4111-8111-111111111111";
 
 // The data functions of expressions, over the data of the model m1 and a model "reader" that asks for it.
-class RunData : public ::testing::Test {
+class RunData : public ::testing::Test, protected TestRepository {
  protected:
   RunData() {
     world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}, {"HOME", folder.path() / "home"}}, folder.path());
@@ -64,13 +60,6 @@ class RunData : public ::testing::Test {
     return result.stored.global_arguments["x"];
   }
 
-  TestWorld world;
-  TemporaryFolder folder;
-  NoHttp http;
-  Repository repo{folder.path(), Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n", "a test")};
-  Datastore datastore{world.context, repo, ResolveDatastore(world.context, repo),
-                      DatastoreParts{.http = http, .decorate_store = {}, .trace_file = {}}};
-  std::unique_ptr<ConfigTier> config = OpenConfigTier(repo, datastore);
   Definitions definitions{world.context, *config, &datastore};
   RunFiles files{world.context, repo, datastore};
   std::unique_ptr<VersionStore> store;

@@ -104,8 +104,8 @@ bool MethodRunner::MoveRecord(Attempt& attempt, std::vector<PushConflict>& confl
   do {
     attempt.started += Duration(1);
     record.started_at = FormatTime(attempt.started);
-  } while (!files_.Create(LogPathOf(record), log));
-  attempt.log->MoveTo(LogPathOf(record));
+  } while (!files_.Create(record.LogTierPath(), log));
+  attempt.log->MoveTo(record.LogTierPath());
   record.log_file = RunFiles::NameInRecords(attempt.log->tier_path());
   attempt.result.log_file = files_.PathOf(attempt.log->tier_path());
   if (!lost_record) record.started_at = name;  // only the log stands elsewhere

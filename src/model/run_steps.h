@@ -94,7 +94,6 @@ class MethodRunner {
 
   // ---- the record and the method: run.cc ----
 
-  static std::string LogPathOf(const OutputRecord& record);
   void Begin(Attempt& attempt);
   std::unique_ptr<BackgroundTask> StartHeartbeat(const Attempt& attempt);
 

@@ -5,7 +5,7 @@
 #include "data/version_store.h"
 #include "model/run_cancel.h"
 #include "model/run_delete.h"
-#include "util/test_world.h"
+#include "model/test_repository.h"
 #include "util/yaml.h"
 #include "vault/secrets.h"
 #include "vault/vault_config.h"
@@ -15,11 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
 
 Json ObjectSchema(const Json& properties) { return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}}; }
 
@@ -60,7 +55,7 @@ ModelType AccountType() {
   return type;
 }
 
-class Runs : public ::testing::Test {
+class Runs : public ::testing::Test, protected TestRepository {
  protected:
   Runs() {
     world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}, {"HOME", folder.path() / "home"}}, folder.path());
@@ -91,13 +86,6 @@ class Runs : public ::testing::Test {
     return Outputs(files).All();
   }
 
-  TestWorld world;
-  TemporaryFolder folder;
-  NoHttp http;
-  Repository repo{folder.path(), Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n", "a test")};
-  Datastore datastore{world.context, repo, ResolveDatastore(world.context, repo),
-                      DatastoreParts{.http = http, .decorate_store = {}, .trace_file = {}}};
-  std::unique_ptr<ConfigTier> config = OpenConfigTier(repo, datastore);
   ModelTypes types;
   ExpressionHost expressions;
 };

@@ -6,7 +6,7 @@
 #include "model/definition_secrets.h"
 #include "model/definition_validation.h"
 #include "model/run.h"
-#include "util/test_world.h"
+#include "model/test_repository.h"
 #include "vault/secrets.h"
 #include "vault/vault_config.h"
 
@@ -16,16 +16,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
-
 Json ObjectOf(const Json& properties) {
   return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
 }
 
-class VaultFaults : public ::testing::Test {
+class VaultFaults : public ::testing::Test, protected TestRepository {
  protected:
   VaultFaults() {
     world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}, {"HOME", folder.path() / "home"}}, folder.path());
@@ -91,13 +86,6 @@ class VaultFaults : public ::testing::Test {
   std::vector<std::pair<std::string, std::string>> instances = {{"login", "one"}};  // spec and name
   bool skip_checks = false;
   int executions = 0;
-  TestWorld world;
-  TemporaryFolder folder;
-  NoHttp http;
-  Repository repo{folder.path(), Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n", "a test")};
-  Datastore datastore{world.context, repo, ResolveDatastore(world.context, repo),
-                      DatastoreParts{.http = http, .decorate_store = {}, .trace_file = {}}};
-  std::unique_ptr<ConfigTier> config = OpenConfigTier(repo, datastore);
   ModelTypes types;
   ExpressionHost expressions;
 };

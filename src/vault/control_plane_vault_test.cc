@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "util/no_http.h"
 #include "util/test_world.h"
 #include "util/text.h"
 #include "vault/edit_secrets.h"
@@ -13,11 +14,6 @@ namespace swamp {
 namespace {
 
 using ::testing::ElementsAre;
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no network here"); }
-};
 
 class ControlPlane : public ::testing::Test {
  protected:

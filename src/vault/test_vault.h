@@ -6,15 +6,11 @@
 #include "datastore/settings.h"
 #include "repo/test_repo.h"
 #include "util/http.h"
+#include "util/no_http.h"
 #include "vault/open_vault.h"
 #include "vault/vault_config.h"
 
 namespace swamp {
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("no request was expected"); }
-};
 
 struct TestVaults : TestRepo {
   NoHttp http;

@@ -117,23 +117,11 @@ EnrollmentTokens::EnrollmentTokens(const Context& context, const RecordServices&
     : context_(context), records_(context, services, TokenRecords()), secrets_(secrets) {}
 
 std::vector<EnrollmentToken> EnrollmentTokens::All() {
-  std::vector<EnrollmentToken> tokens;
-  for (const StoredRecord& one : records_.All()) {
-    try {
-      tokens.push_back(EnrollmentToken::Parse(one.value, one.path.string()));
-    } catch (const UserError& error) {
-      context_.log().Warn("worker", "left out: " + error.message());
-    }
-  }
-  return tokens;
+  return records_.AllAs("worker", [](const StoredRecord& one) { return EnrollmentToken::Parse(one.value, one.path.string()); });
 }
 
 UserError EnrollmentTokens::NotFound(const std::string& name) {
-  std::vector<std::string> names;
-  for (const EnrollmentToken& one : All()) names.push_back(one.name);
-  const auto near = NearestWords(name, names);
-  return {"token_not_found", fmt::format("there is no enrollment token {}", Printable(name, 80)),
-          near.empty() ? "`swamp worker token list` shows the tokens." : fmt::format("Did you mean {}?", Join(near, " or "))};
+  return records_.NotFound("token_not_found", "enrollment token", name, "`swamp worker token list` shows the tokens.");
 }
 
 EnrollmentToken EnrollmentTokens::Create(const CreateRequest& request) {

@@ -52,15 +52,7 @@ Workers::Workers(const Context& context, const RecordServices& services)
     : context_(context), records_(context, services, WorkerRecords()) {}
 
 std::vector<Worker> Workers::All() {
-  std::vector<Worker> workers;
-  for (const StoredRecord& one : records_.All()) {
-    try {
-      workers.push_back(Worker::Parse(one.value, one.path.string()));
-    } catch (const UserError& error) {
-      context_.log().Warn(kLog, "left out: " + error.message());
-    }
-  }
-  return workers;
+  return records_.AllAs(kLog, [](const StoredRecord& one) { return Worker::Parse(one.value, one.path.string()); });
 }
 
 bool Workers::IsStale(const Worker& worker, Duration older_than) const {

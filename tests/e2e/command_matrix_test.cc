@@ -252,12 +252,7 @@ TEST(CommandMatrix, HasARowForEveryCommandOfTheProgram) {
 
 class CommandMatrixOf : public ::testing::TestWithParam<std::tuple<Backend, std::string>> {
  protected:
-  void SetUp() override {
-    if (!IsRgw(std::get<0>(GetParam())) || HasRgw()) return;
-    const char* required = std::getenv("SWAMP_TEST_REQUIRE_S3");
-    if (required != nullptr && std::string_view(required) == "1") FAIL() << "no S3 server (see docs/contributing.md)";
-    GTEST_SKIP() << "no S3 server: SWAMP_TEST_S3_ENDPOINT is not set (see docs/contributing.md)";
-  }
+  void SetUp() override { NeedsServerOf(std::get<0>(GetParam())); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Commands, CommandMatrixOf,

@@ -85,13 +85,7 @@ struct Retry {
 
 class FailedPublish : public ::testing::TestWithParam<std::tuple<Backend, Proxy::Moment, std::string>> {
  protected:
-  void SetUp() override {
-    if (IsRgw(std::get<0>(GetParam())) && !HasRgw()) {
-      const char* required = std::getenv("SWAMP_TEST_REQUIRE_S3");
-      ASSERT_TRUE(required == nullptr || std::string_view(required) != "1") << "no S3 server";
-      GTEST_SKIP() << "no S3 server: SWAMP_TEST_S3_ENDPOINT is not set (see docs/contributing.md)";
-    }
-  }
+  void SetUp() override { NeedsServerOf(std::get<0>(GetParam())); }
 };
 
 std::vector<std::string> RetryCommand(const std::string& name) {

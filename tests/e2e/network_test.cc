@@ -17,12 +17,7 @@ using ::testing::IsSupersetOf;
 
 class Network : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (HasRgw()) return;
-    const char* required = std::getenv("SWAMP_TEST_REQUIRE_S3");
-    if (required != nullptr && std::string_view(required) == "1") FAIL() << "no S3 server (see docs/contributing.md)";
-    GTEST_SKIP() << "no S3 server: SWAMP_TEST_S3_ENDPOINT is not set (see docs/contributing.md)";
-  }
+  void SetUp() override { NeedsServerOf(Backend::kRgw); }
 };
 
 // What one checkout was told, and what has to hold for that. A command that fails has promised nothing.

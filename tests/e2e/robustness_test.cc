@@ -219,12 +219,7 @@ TEST_P(Robustness, DS27_NoCommandLeavesALockBehindHoweverItEnds) {
 
 class Refusals : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (HasRgw()) return;
-    const char* required = std::getenv("SWAMP_TEST_REQUIRE_S3");
-    ASSERT_TRUE(required == nullptr || std::string_view(required) != "1") << "no S3 server";
-    GTEST_SKIP() << "no S3 server: SWAMP_TEST_S3_ENDPOINT is not set (see docs/contributing.md)";
-  }
+  void SetUp() override { NeedsServerOf(Backend::kRgw); }
 };
 
 TEST_F(Refusals, WrongKeysAreAClearErrorAndNothingChanges) {

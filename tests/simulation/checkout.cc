@@ -21,6 +21,7 @@
 #include "model/edit_models.h"
 #include "model/run.h"
 #include "util/digest.h"
+#include "util/no_http.h"
 #include "util/yaml.h"
 #include "vault/vault_config.h"
 
@@ -98,11 +99,6 @@ class MemoryRegistry final : public Registry {
 };
 
 // ---- one run of the program ----
-
-class NoHttp final : public HttpClient {
- public:
-  HttpResponse Send(const Context&, const HttpRequest&) override { throw std::logic_error("the simulation has no network"); }
-};
 
 const Marker& TheMarker() {
   static const Marker kMarker = Marker::Parse(fmt::format("swampVersion: 20261202.000000.0\nrepoId: {}\ndatastore:\n"
