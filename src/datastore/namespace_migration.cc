@@ -310,7 +310,9 @@ std::string SlugOf(const Context& context, const Repository& repo, const Datasto
                   "Register or choose one with `swamp datastore namespace set <slug>`.");
 }
 
-void RequireOwnPlace(const Context& context, const Repository& repo, Datastore& named, Datastore& unnamed,
+// False: nothing outside the namespaces is known to be this repository's, and there is nothing. What another repository puts there
+// from now on is not to be moved.
+bool RequireOwnPlace(const Context& context, const Repository& repo, Datastore& named, Datastore& unnamed,
                      const std::string& slug, const NamespaceMigrateRequest& request) {
   const auto claim = ReadNamespaceClaim(context, named.store(context), slug);
   if (claim && claim->repo_id != repo.id()) {
@@ -329,6 +331,7 @@ void RequireOwnPlace(const Context& context, const Repository& repo, Datastore& 
   } else if (request.confirmed) {
     ClaimNamespace(context, named.WritableStore(context), slug, repo.id());
   }
+  return own || request.reverse;
 }
 
 }  // namespace
@@ -353,7 +356,7 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
                                 .folders = {},
                                 .notes = {}};
   result.place = to.synced() ? to.store(context).Describe() : to.tier_root().string();
-  RequireOwnPlace(context, repo, named, unnamed, slug, request);
+  if (!RequireOwnPlace(context, repo, named, unnamed, slug, request)) return result;
   std::unique_ptr<StoreLock> outer;
   std::unique_ptr<StoreLock> inner;
   if (request.confirmed) {

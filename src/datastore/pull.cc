@@ -7,6 +7,7 @@
 #include <set>
 
 #include "datastore/marker_version.h"
+#include "datastore/placing.h"
 #include "datastore/spill_sink.h"
 #include "datastore/tombstone.h"
 #include "util/context.h"
@@ -377,6 +378,7 @@ class Puller {
     }
     cache_.files().Sync(temporaries);
     const Cache::Guard guard = cache_.Lock(context_);
+    FinishPlacing(cache_);  // of one that has died since this pull began
     // Should this process die among the renames, the next one can tell a file of the bucket from one that is new here.
     std::vector<Base> to_place;
     for (std::size_t i = 0; i < items.size(); ++i) {

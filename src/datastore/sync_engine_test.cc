@@ -788,6 +788,26 @@ TEST_P(SyncEngine, AFileThatACrashedPullHadPutInPlaceIsNotNewHere) {
   EXPECT_FALSE(t.a->Read(kDoc));
 }
 
+TEST_P(SyncEngine, APullThatDiesBesideAnotherLeavesNoFileThatLooksNew) {
+  t.c->Write(kOther, "one");
+  t.c->Push();
+  bool died = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation != StoreOperation::kGet || key != kOther || std::exchange(died, true)) return;
+    t.c->Write(kDoc, "one");
+    t.c->Push();
+    const ETag etag = t.c->cache->state().FindBase(kDoc)->etag;
+    t.a->cache->state().BeginPlacing({{.path = kDoc, .etag = etag, .size = 3, .sha256 = Sha256Hex("one"), .entry = {}}});
+    WriteFileAtomically(t.world.files, t.a->root / kDoc, "one");
+    t.c->Write(kDoc, "two");
+    t.c->Push();
+  });
+  t.a->Pull();
+  ASSERT_TRUE(died);
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "two");
+}
+
 TEST_P(SyncEngine, AnEntryThatComesAfterItsObjectWasRemovedByAPeerDoesNotStay) {
   t.c->Write(kOther, "one");
   t.c->Push();
