@@ -7,6 +7,7 @@
 #include <set>
 
 #include "datastore/marker_version.h"
+#include "datastore/moved_away.h"
 #include "datastore/placing.h"
 #include "datastore/spill_sink.h"
 #include "datastore/tombstone.h"
@@ -67,6 +68,7 @@ class Puller {
 
   PullReport Run() {
     cache_.FinishPlacing(context_);
+    EndMovingAway(state_);
     reconciling_ = cache_.NeedsReconciling();
     if (reconciling_) scope_ = PullScope::kAll;
     const auto pulled = state_.Value(ScopeKey());
@@ -90,6 +92,7 @@ class Puller {
   // Paths below `prefix`, which ends with "/".
   PullReport RunPart(const std::string& prefix) {
     cache_.FinishPlacing(context_);
+    EndMovingAway(state_);
     const std::string key = state_key::kPulledPartPrefix + prefix;
     // What was complete for everything was so for this part.
     std::optional<ETag> unless;
