@@ -171,7 +171,7 @@ class NamespaceMove {
   // Makes what is here of a datastore all that there is of it.
   void Bring(Datastore& datastore) {
     if (!datastore.synced()) return;
-    if (request_.confirmed && !UnpublishedPaths(datastore.replica(context_).cache()).empty()) {
+    if (request_.confirmed && !datastore.replica(context_).cache().state().AllDirty().empty()) {
       for (const PushConflict& conflict : datastore.Push(context_).conflicts) {
         result_.notes.push_back(fmt::format("{} was changed by another checkout as well, whose version stays{}", conflict.path,
                                             conflict.local_copy.empty() ? std::string()
