@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/builder.h"
-#include "cli/commands.h"
+#include "cli/doctor.h"
 #include "cli/extension_tools.h"
 #include "extension/examine.h"
 #include "util/text.h"
@@ -28,7 +28,9 @@ std::string Shown(const std::vector<std::string>& paths) {
   return text;
 }
 
-void RunExtensions(Session& session) {
+}  // namespace
+
+Rendered DoctorExtensions(Session& session) {
   ExtensionTools tools(session);
   Json missing = Json::array();
   Json modified = Json::array();
@@ -61,15 +63,14 @@ void RunExtensions(Session& session) {
   }
   const bool failed = !missing.empty();
   const bool warned = !modified.empty() || !unlisted.empty() || !orphans.empty();
-  session.Print({{{"overallStatus", failed ? "fail" : warned ? "warn" : "pass"},
-                  {"orphanFiles", std::move(orphans)},
-                  {"refusedPaths", std::move(refused)},
-                  {"lockfile", {{"missing", std::move(missing)}, {"modified", std::move(modified)}, {"notInLockfile", std::move(unlisted)}}}},
-                 text.empty() ? std::string("No extensions are installed.\n") : text});
-  if (failed) throw ExitQuietly{1};
+  return {{{"overallStatus", failed ? "fail" : warned ? "warn" : "pass"},
+           {"orphanFiles", std::move(orphans)},
+           {"refusedPaths", std::move(refused)},
+           {"lockfile", {{"missing", std::move(missing)}, {"modified", std::move(modified)}, {"notInLockfile", std::move(unlisted)}}}},
+          text.empty() ? std::string("No extensions are installed.\n") : text};
 }
 
-void RunWorkflows(Session& session) {
+Rendered DoctorWorkflows(Session& session) {
   std::vector<BrokenWorkflow> broken;
   Json list = Json::array();
   std::string text;
@@ -85,24 +86,21 @@ void RunWorkflows(Session& session) {
                     {"error", one.error.message()}});
     text += fmt::format("fail  {}\n        {}\n", one.path, one.error.message());
   }
-  session.Print({{{"overallStatus", broken.empty() ? "pass" : "fail"},
-                  {"workflows", std::move(list)},
-                  {"totalPassed", good.size()},
-                  {"totalFailed", broken.size()}},
-                 text.empty() ? std::string("There are no workflows yet.\n") : text});
-  if (!broken.empty()) throw ExitQuietly{1};
+  return {{{"overallStatus", broken.empty() ? "pass" : "fail"},
+           {"workflows", std::move(list)},
+           {"totalPassed", good.size()},
+           {"totalFailed", broken.size()}},
+          text.empty() ? std::string("There are no workflows yet.\n") : text};
 }
-
-}  // namespace
 
 void AddDoctorExtensions(CLI::App& group, Session& session) {
   CLI::App* command = AddRepoCommand(group, session, "extensions", "Whether the files of extensions are what the lockfile says");
-  command->callback([&session] { RunExtensions(session); });
+  command->callback([&session] { PrintDoctor(session, DoctorExtensions(session)); });
 }
 
 void AddDoctorWorkflows(CLI::App& group, Session& session) {
   CLI::App* command = AddRepoCommand(group, session, "workflows", "Whether every workflow document loads");
-  command->callback([&session] { RunWorkflows(session); });
+  command->callback([&session] { PrintDoctor(session, DoctorWorkflows(session)); });
 }
 
 }  // namespace swamp

@@ -5,6 +5,7 @@
 namespace swamp::e2e {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -124,6 +125,47 @@ TEST_F(DoctorCommands, AWorkflowThatDoesNotLoadIsFound) {
   EXPECT_EQ(found["totalPassed"], 1);
   EXPECT_EQ(found["totalFailed"], 1);
   EXPECT_THAT(found["workflows"][1]["error"].get<std::string>(), HasSubstr("jobs is required"));
+}
+
+TEST_F(DoctorCommands, AloneMakesEveryCheck) {
+  Json all = plain.Do({"doctor"});
+  EXPECT_EQ(all["overallStatus"], "pass");
+  std::vector<std::string> names;
+  for (const auto& [name, found] : all["checks"].items()) {
+    names.push_back(name);
+    EXPECT_EQ(found["overallStatus"], "pass") << name;
+    if (name != "datastores") {
+      EXPECT_EQ(found, Doctor(name));
+    }
+  }
+  EXPECT_THAT(names, ElementsAre("datastores", "extensions", "vaults", "secrets", "workflows"));
+  Write("workflows/workflow-bad.yaml", "name: bad\n");
+  const RunResult bad = plain.Run({"doctor", "--json"});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.json()["overallStatus"], "fail");
+  EXPECT_EQ(bad.json()["checks"]["workflows"]["overallStatus"], "fail");
+  EXPECT_EQ(bad.json()["checks"]["vaults"]["overallStatus"], "pass");
+  const RunResult text = plain.Run({"doctor"});
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("datastores\npass  health"), HasSubstr("\nworkflows\nfail  workflows/workflow-bad.yaml")));
+}
+
+TEST_F(DoctorCommands, ACheckThatCannotBeMadeHasFailedAndTheOthersGoOn) {
+  Write("extensions/models/upstream_extensions.json", "<<<<<<< mine\n");
+  const RunResult result = plain.Run({"doctor", "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  const Json found = result.json();
+  EXPECT_EQ(found["checks"]["extensions"]["overallStatus"], "fail");
+  EXPECT_EQ(found["checks"]["extensions"]["code"], "lockfile_invalid");
+  EXPECT_EQ(found["checks"]["workflows"]["overallStatus"], "pass");
+  EXPECT_EQ(plain.Run({"doctor", "--json"}, {.folder = bucket.folder()}).error_code(), "not_a_repository");
+}
+
+TEST_F(DoctorCommands, VaultsThatStayOnThisMachineAreNamedBesideASharedDatastore) {
+  bucket.first().Do({"vault", "create", "local_encryption", "safe"});
+  const Json found = bucket.first().Do({"doctor", "datastores"});
+  EXPECT_EQ(found["overallStatus"], "pass");
+  EXPECT_EQ(found["vaultMismatchFindings"], Json::array({{{"vaultName", "safe"}, {"vaultType", "local_encryption"}}}));
 }
 
 }  // namespace
