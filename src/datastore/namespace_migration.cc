@@ -368,10 +368,12 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
   migration.Look();
   if (!request.confirmed) return result;
   migration.CopyAll();
+  for (std::string& note : request.side.carry(context, from, to)) result.notes.push_back(std::move(note));
   outer->EnsureHeld(context);
   inner->EnsureHeld(context);
   if (request.leave) SaveNamespace(context, repo, std::nullopt);
   migration.RemoveOld();
+  request.side.drop(context, from, to);
   inner->Release(context);
   outer->Release(context);
   return result;
