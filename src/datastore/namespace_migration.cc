@@ -406,6 +406,7 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
   migration.Look();
   if (!request.confirmed) return result;
   migration.CopyAll();
+  for (std::string& note : request.side.carry(context, from, to)) result.notes.push_back(std::move(note));
   const auto ensure_alone = [&] {
     outer->EnsureHeld(context);
     inner->EnsureHeld(context);
@@ -413,6 +414,7 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
   ensure_alone();
   if (request.leave) SaveNamespace(context, repo, std::nullopt);
   migration.RemoveOld(ensure_alone);
+  request.side.drop(context, from, to);
   inner->Release(context);
   outer->Release(context);
   return result;
