@@ -189,6 +189,8 @@ class RowActivation final : public cel::Activation {
       case FieldKind::kBody:
         break;
     }
+    const bool attributes = kFields[number].name == "attributes";
+    if (attributes && !IsJsonType(rows_.Text(*FieldNumber("contentType")))) return cel::FromJson(Json::object(), arena);
     if (absent_ != nullptr) {
       DataRecord record = RecordIn(rows_);
       if (HasBody(record.metadata.content_type) && !store_.context().files().Stat(store_.PathOf(record.RawPath()))) {
@@ -197,7 +199,7 @@ class RowActivation final : public cel::Activation {
       }
     }
     try {
-      return cel::FromJson(kFields[number].name == "content" ? Body().content : Body().attributes, arena);
+      return cel::FromJson(attributes ? Body().attributes : Body().content, arena);
     } catch (const UserError& error) {
       if (error.code() == kUnavailable) throw;
       return cel::Value::Error(arena.New<cel::Failure>(cel::Failure{.text = arena.Copy(error.message())}));

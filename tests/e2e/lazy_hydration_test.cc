@@ -71,7 +71,7 @@ TEST_P(LazyHydration, DS47_AnEmptyCacheGivesTheSameAnswersAsAFullOne) {
   lazy->RunWithInput({"model", "edit", "reader"},
                      ModelText("cat ${{ model.m1.file.log.log.path }}; echo ${{ model.m1.resource.result.result.attributes.exitCode }}"));
   const Json run = lazy->Do({"model", "method", "run", "reader", "execute"});
-  EXPECT_THAT(run.dump(), HasSubstr("{\\\\\\\"x\\\\\\\":1}"));
+  EXPECT_THAT(run.dump(), HasSubstr("{\\\"x\\\":1}"));
 }
 
 TEST_P(LazyHydration, DS47_WithTheStoreDownContentIsAnErrorAndNothingIsHarmed) {
