@@ -8,6 +8,8 @@
 
 #include "datastore/hydrate.h"
 #include "datastore/marker_version.h"
+#include "datastore/moved_away.h"
+#include "datastore/placing.h"
 #include "datastore/spill_sink.h"
 #include "datastore/tombstone.h"
 #include "util/context.h"
@@ -68,6 +70,7 @@ class Puller {
 
   PullReport Run() {
     cache_.FinishPlacing(context_);
+    EndMovingAway(state_);
     reconciling_ = cache_.NeedsReconciling();
     if (reconciling_) scope_ = PullScope::kAll;
     const auto pulled = state_.Value(ScopeKey());
@@ -94,6 +97,7 @@ class Puller {
   // Paths below `prefix`, which ends with "/".
   PullReport RunPart(const std::string& prefix) {
     cache_.FinishPlacing(context_);
+    EndMovingAway(state_);
     const std::string key = state_key::kPulledPartPrefix + prefix;
     // What was complete for everything was so for this part.
     std::optional<ETag> unless;
@@ -403,6 +407,7 @@ class Puller {
     }
     cache_.files().Sync(temporaries);
     const Cache::Guard guard = cache_.Lock(context_);
+    FinishPlacing(cache_);  // of one that has died since this pull began
     // Should this process die among the renames, the next one can tell a file of the bucket from one that is new here.
     std::vector<Base> to_place;
     for (std::size_t i = 0; i < items.size(); ++i) {

@@ -368,16 +368,19 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
                                          Condition::Matches(expected), {.writer = replica.options().writer});
       if (result.stored()) {
         outcome.kind = Kind::kRemoved;
+        outcome.found_gone = result.found_same;
         outcome.etag = result.etag;
         return outcome;
       }
-    } else if (store.Delete(context, path, expected) != DeleteOutcome::kRefused) {
+    } else if (const DeleteOutcome deleted = store.Delete(context, path, expected); deleted != DeleteOutcome::kRefused) {
       outcome.kind = Kind::kRemoved;
+      outcome.found_gone = deleted == DeleteOutcome::kAbsent;
       return outcome;
     }
     Theirs theirs = ReadTheirs(context, store, path);
     if (theirs.gone) {
       outcome.kind = Kind::kRemoved;
+      outcome.found_gone = true;
       outcome.etag = theirs.etag;
       return outcome;
     }
