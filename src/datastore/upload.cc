@@ -340,6 +340,7 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
       const auto object = store.Head(context, path);
       if (!object) {
         outcome.kind = Kind::kRemoved;
+        outcome.found_gone = true;
         return outcome;
       }
       expected = object->info.etag;
