@@ -179,7 +179,7 @@ class NamespaceMove {
       }
     }
     std::vector<std::string> missing;
-    const PullReport report = datastore.Pull(context_, PullScope::kAll, PullEffort::kRestoreMissing);
+    const PullReport report = datastore.Pull(context_, PullScope::kAll, PullEffort::kEverything);
     for (const PathProblem& problem : report.problems) {
       if (!problem.message.starts_with("path_escape")) missing.push_back(problem.path + ": " + problem.message);
     }
