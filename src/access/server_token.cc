@@ -126,11 +126,17 @@ ServerToken ServerTokens::Mint(const MintRequest& request) {
   RecordRequest change{.name = request.name, .method = "mint", .create = true};
   change.arguments = {{"principal", request.principal.text()}};
   ServerToken token;
+  std::string secret_key;
   records_.Change(change, [&](const std::optional<Json>& current) -> std::optional<Json> {
-    if (current && ServerToken::Parse(*current, request.name).state != ServerToken::State::kRevoked) {
+    const auto there = current ? std::optional(ServerToken::Parse(*current, request.name)) : std::nullopt;
+    if (there && there->secret_key == secret_key) return std::nullopt;  // this very one
+    if (there && there->state != ServerToken::State::kRevoked) {
+      if (!secret_key.empty()) secrets_.Forget(vault, secret_key, kCallerMint);
       throw UserError("token_exists", fmt::format("there is a server token {} already", request.name),
                       fmt::format("Give it a new secret with `swamp access token rotate {}`, or choose another name.", request.name));
     }
+    // Before the record: a token that is there has its secret.
+    if (secret_key.empty()) secret_key = secrets_.PutNew(vault, SecretKeyOf(request.name), secret.text(), kCallerMint);
     const Time now = context_.clock().Now();
     token = ServerToken{.name = request.name,
                         .principal = request.principal,
@@ -138,9 +144,7 @@ ServerToken ServerTokens::Mint(const MintRequest& request) {
                         .created_at = FormatTime(now),
                         .expires_at = FormatTime(now + request.duration),
                         .vault = vault,
-                        .secret_key = SecretKeyOf(request.name)};
-    // Before the record: a token that is there has its secret.
-    secrets_.Put(vault, token.secret_key, secret.text(), kCallerMint);
+                        .secret_key = secret_key};
     return token.ToJson();
   });
   return token;

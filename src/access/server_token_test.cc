@@ -16,9 +16,8 @@ class ServerTokensTest : public ::testing::Test, protected RecordFolder {
   ServerToken Mint(const std::string& name, Duration duration = std::chrono::hours(1)) {
     return tokens.Mint({.name = name, .principal = {"user", "ann"}, .email = {}, .duration = duration, .vault = {}});
   }
-  std::string SecretOf(const std::string& name) {
-    return ControlPlaneVault(world.context, datastore).Get("server-token-" + name).value_or("");
-  }
+  std::string SecretOf(const std::string& name) { return SecretAt("server-token-" + name); }
+  std::string SecretAt(const std::string& key) { return ControlPlaneVault(world.context, datastore).Get(key).value_or(""); }
 
   TokenSecrets secrets{world.context, *config, repo, datastore};
   ServerTokens tokens{world.context, services(), secrets};
@@ -58,8 +57,19 @@ TEST_F(ServerTokensTest, OnlyARevokedTokenIsMintedOver) {
   const ServerToken again = Mint("t");
   EXPECT_EQ(again.state, ServerToken::State::kActive);
   EXPECT_EQ(again.revoked_at, "");
-  EXPECT_NE(SecretOf("t"), first);
+  EXPECT_NE(SecretAt(again.secret_key), first);
+  EXPECT_NE(SecretAt(again.secret_key), "");
   EXPECT_EQ(tokens.All().size(), 1u);
+}
+
+// Somebody else's mint may be between its secret and its record: who loses must not have replaced the winner's secret.
+TEST_F(ServerTokensTest, AMintTakesNoSecretsPlace) {
+  ControlPlaneVault(world.context, datastore).Put("server-token-t", "theirs", {});
+  const ServerToken ours = Mint("t");
+  EXPECT_EQ(SecretOf("t"), "theirs");
+  EXPECT_THAT(ours.secret_key, ::testing::StartsWith("server-token-t-"));
+  EXPECT_EQ(SecretAt(ours.secret_key).size(), 64u);
+  EXPECT_EQ(tokens.All()[0].secret_key, ours.secret_key);
 }
 
 TEST_F(ServerTokensTest, RotatingMakesANewSecret) {

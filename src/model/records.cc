@@ -7,6 +7,8 @@
 
 #include "data/edit_data.h"
 #include "datastore/config_tier.h"
+#include "datastore/marker_version.h"
+#include "datastore/tombstone.h"
 #include "model/run_direct.h"
 #include "model/run_log.h"
 #include "util/clock.h"
@@ -20,10 +22,13 @@ namespace {
 
 constexpr std::string_view kLog = "records";
 constexpr std::uint64_t kContentLimit = 8ULL << 20;
+constexpr std::uint64_t kMarkerLimit = 64;
 constexpr int kMaxRounds = 100;
 // How long a peer may take from claiming a version's number to having its content in the bucket.
 constexpr Duration kPeerPatience{10'000};
 constexpr Duration kPeerPoll{100};
+// Tag of a version that passes another one over: the number of the version that it was made from.
+constexpr const char* kMadeFrom = "madeFrom";
 
 std::uint64_t NumberOf(std::string_view text) {
   if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string_view::npos) return 0;
@@ -176,7 +181,7 @@ class Records::Changing {
       change.run = Describe(change.value, written_);
       LeaveOutput(change.run);
       Publish();
-      break;
+      if (!WasPassedOver()) break;
     }
     lock->Release(context_);
     return change;
@@ -202,6 +207,7 @@ class Records::Changing {
     std::uint64_t version = 0;  // 0: there is none
     std::optional<Json> value;
     std::optional<DataRecord> data;
+    std::uint64_t passed_over = 0;  // a version that its writer had not finished in time: what is made now is not made on it
   };
 
   DataKey Key() const { return {{type_.type, definition_.id}, type_.data_name}; }
@@ -293,7 +299,10 @@ class Records::Changing {
     Base base;
     base.data = records_.store().Latest(Key());
     if (!base.data) return base;
-    if (datastore_.synced() && records_.IsComing(*base.data)) return BaseInBucket();
+    // The marker can come before its version: with an upload of another process of this checkout that met it.
+    const auto marker = ReadFile(context_.files(), records_.store().PathOf(Key().Marker()), kMarkerLimit);
+    const bool behind = marker && MarkerVersion(*marker) > base.data->version();
+    if (datastore_.synced() && (behind || records_.IsComing(*base.data))) return BaseInBucket();
     base.version = base.data->version();
     if (!base.data->metadata.deleted) {
       base.value = ParseContent(records_.ContentOf(*base.data), base.data->RawPath());
@@ -344,7 +353,32 @@ class Records::Changing {
     datastore_.PullModelData(context_, Model());
     Remember(abandoned);
     const auto latest = records_.store().Latest(Key());
-    return !latest || records_.IsComing(*latest) ? Base{} : BaseHere();
+    Base base = !latest || records_.IsComing(*latest) ? Base{} : BaseHere();
+    if (base.version < abandoned) base.passed_over = abandoned;
+    return base;
+  }
+
+  // Peers wait for a version that is begun, but not for ever. Of its late writer and whoever passed it over, one sees what the
+  // other has done: each looks after its own step. Here the writer does.
+  bool WasPassedOver() {
+    if (!datastore_.synced() || context_.clock().Elapsed() - claimed_ < kPeerPatience / 2) return false;
+    ObjectStore& store = datastore_.store(context_);
+    const std::string folder = Key().Folder() + "/";
+    for (const ObjectInfo& object : ListAll(context_, store, folder)) {
+      if (!object.key.ends_with("/metadata.yaml")) continue;
+      const std::uint64_t version = NumberOf(object.key.substr(folder.size(), object.key.rfind('/') - folder.size()));
+      if (version <= written_->version()) continue;
+      const auto metadata = GetBytes(context_, store, object.key, kContentLimit);
+      if (!metadata || IsTombstone(metadata->bytes)) continue;
+      const std::string made_from = DataMetadata::Parse(metadata->bytes, object.key).tag(kMadeFrom);
+      if (!made_from.empty() && NumberOf(made_from) < written_->version()) return true;
+    }
+    return false;
+  }
+
+  // And here the one who passes it over. What its writer has finished meanwhile counts.
+  bool IsFinished(std::uint64_t version) const {
+    return datastore_.store(context_).Head(context_, Key().VersionFolder(version) + "/raw").has_value();
   }
 
   // The next number is a higher one.
@@ -361,6 +395,7 @@ class Records::Changing {
     NewVersion next{.key = Key()};
     next.versions_kept = VersionsKept::Newest(type_.versions_kept);
     next.tags = {{"type", "resource"}, {"specName", SpecName()}, {"modelName", request_.name}};
+    if (base.passed_over != 0) next.tags[kMadeFrom] = std::to_string(base.version);
     next.owner.owner_type = "model-method";
     next.owner.owner_ref = definition_.id;
     next.what = type_.type;
@@ -373,9 +408,11 @@ class Records::Changing {
     if (!datastore_.synced()) return true;
     // The claim: nothing of ours is in the bucket before the number is.
     const std::string metadata = Key().VersionFolder(written_->version()) + "/metadata.yaml";
+    claimed_ = context_.clock().Elapsed();
     const PushReport report = Push({metadata});
-    if (!Lost(report, Key().VersionFolder(written_->version()))) return true;
-    store.Withdraw(*written_, true);
+    const bool lost = Lost(report, Key().VersionFolder(written_->version()));
+    if (!lost && (base.passed_over == 0 || !IsFinished(base.passed_over))) return true;
+    store.Withdraw(*written_, lost);
     return false;
   }
 
@@ -391,7 +428,8 @@ class Records::Changing {
     } catch (const UserError& error) {
       throw UserError("managed_config_unpublished",
                       fmt::format("{} {} is changed here, but not published: {}", type_.type, request_.name, error.message()),
-                      fmt::format("{}{}It is recorded; `swamp datastore sync` or the next change of it publishes it.", error.hint(),
+                      fmt::format("{}{}It is recorded; `swamp datastore sync` or the next change of it publishes it, unless "
+                                  "somebody else changes it first: then look whether yours is in.", error.hint(),
                                   error.hint().empty() ? "" : " "));
     }
   }
@@ -474,6 +512,7 @@ class Records::Changing {
   std::optional<DataRecord> written_;
   bool created_ = false;
   Duration begun_{};
+  Duration claimed_{};  // when it began to claim the version's number
 };
 
 RecordChange Records::Change(const RecordRequest& request, const RecordEdit& edit) { return Changing(*this, request).Run(edit); }

@@ -11,6 +11,7 @@ namespace swamp {
 namespace {
 
 constexpr std::size_t kSecretBytes = 32;
+constexpr std::size_t kSuffixBytes = 4;
 
 }  // namespace
 
@@ -26,6 +27,26 @@ std::string TokenSecrets::Resolve(const std::optional<std::string>& vault) {
                     fmt::format("the vault {} ({}) does not support putting secrets", stored.vault.name, stored.vault.type));
   }
   return stored.vault.name;
+}
+
+std::string TokenSecrets::PutNew(const std::string& vault, const std::string& key, const std::string& secret,
+                                 const std::string& caller_context) {
+  const std::string other = fmt::format("{}-{}", key, context_.random().Hex(kSuffixBytes));
+  if (vault == kControlPlaneVault) {
+    ControlPlaneVault control_plane(context_, datastore_);
+    const std::string free = control_plane.PutNew(key, secret) ? key : other;
+    if (free == other) control_plane.Put(other, secret, {});
+    AuditTrail(context_, repo_).Record(VaultAction::kPut, ControlPlaneVaultConfig(), free, caller_context);
+    return free;
+  }
+  try {
+    Secrets(context_, config_, repo_).Put({.vault = vault, .key = key, .value = secret, .refresh = {}, .caller_context = caller_context});
+    return key;
+  } catch (const UserError& error) {
+    if (error.code() != "already_exists") throw;
+  }
+  Put(vault, other, secret, caller_context);
+  return other;
 }
 
 void TokenSecrets::Put(const std::string& vault, const std::string& key, const std::string& secret,

@@ -22,7 +22,11 @@ class TokenSecrets {
   // The vault's name, for a token's record. Throws vault_not_found, vault_unsupported, validation_failed (one of the
   // program's own that is none).
   std::string Resolve(const std::optional<std::string>& vault);
-  // In place of one that is there. `caller_context`: for the audit trail.
+  // Of a new token: in place of nothing, so that a token of that name that somebody else has just made keeps its own. Returns
+  // the key that it was put under: `key`, or one that begins so where that is taken. `caller_context`: for the audit trail.
+  std::string PutNew(const std::string& vault, const std::string& key, const std::string& secret,
+                     const std::string& caller_context);
+  // In place of one that is there.
   void Put(const std::string& vault, const std::string& key, const std::string& secret, const std::string& caller_context);
   // A secret that is gone, or whose vault is, is fine.
   void Forget(const std::string& vault, const std::string& key, const std::string& caller_context);

@@ -134,19 +134,22 @@ EnrollmentToken EnrollmentTokens::Create(const CreateRequest& request) {
   const WipedString secret = NewTokenSecret(context_);
   const RecordRequest change{.name = request.name, .method = "create", .create = true};
   EnrollmentToken token;
+  std::string secret_key;
   records_.Change(change, [&](const std::optional<Json>& current) -> std::optional<Json> {
+    if (current && EnrollmentToken::Parse(*current, request.name).secret_key == secret_key) return std::nullopt;  // this very one
     if (current) {
+      if (!secret_key.empty()) secrets_.Forget(vault, secret_key, kCallerCreate);
       throw UserError("token_exists", fmt::format("there is an enrollment token {} already", request.name), "Choose another name.");
     }
+    // Before the record: a token that is there has its secret.
+    if (secret_key.empty()) secret_key = secrets_.PutNew(vault, "worker-token-" + request.name, secret.text(), kCallerCreate);
     const Time now = context_.clock().Now();
     token = EnrollmentToken{.name = request.name,
                             .created_at = FormatTime(now),
                             .expires_at = FormatTime(now + request.duration),
                             .vault = vault,
-                            .secret_key = "worker-token-" + request.name,
+                            .secret_key = secret_key,
                             .max_enrollments = request.max_enrollments};
-    // Before the record: a token that is there has its secret.
-    secrets_.Put(vault, token.secret_key, secret.text(), kCallerCreate);
     return token.ToJson();
   });
   return token;

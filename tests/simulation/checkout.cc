@@ -4,11 +4,14 @@
 
 #include <charconv>
 
+#include "access/group.h"
+#include "access/server_token.h"
 #include "data/catalog.h"
 #include "data/collect.h"
 #include "data/edit_data.h"
 #include "data/version_store.h"
 #include "datastore/config_tier.h"
+#include "datastore/marker_version.h"
 #include "datastore/conflict_folder.h"
 #include "datastore/name_space.h"
 #include "datastore/namespace_migration.h"
@@ -26,6 +29,7 @@
 #include "util/no_http.h"
 #include "util/yaml.h"
 #include "vault/vault_config.h"
+#include "workflow/edit_workflows.h"
 
 namespace swamp::simulation {
 namespace {
@@ -255,6 +259,23 @@ class Program {
         return RemoveData(command, true);
       case Kind::kCollectData:
         return RemoveData(command, false);
+      case Kind::kCreateWorkflow:
+        record_.path = PathOfWorkflow(command.target);
+        CreateWorkflow(context_, *config_, WorkflowName(command.target));
+        return Ending::kDone;
+      case Kind::kEditWorkflow:
+        EditWorkflow(command);
+        return Ending::kDone;
+      case Kind::kDeleteWorkflow: {
+        record_.path = PathOfWorkflow(command.target);
+        RunFiles files(context_, repo_, datastore_);
+        DeleteWorkflow(context_, *config_, files, WorkflowName(command.target), false);
+        return Ending::kDone;
+      }
+      case Kind::kAddMember:
+        return AddMember(command);
+      case Kind::kMintToken:
+        return MintToken(command);
       case Kind::kSetNamespace:
         if (place_.empty()) PublishPending();
         SetNamespace(context_, repo_, parts_, std::string(kTeam));
@@ -323,6 +344,8 @@ class Program {
 
   static std::string ModelName(int target) { return fmt::format("m{}", target); }
   static std::string VaultName(int target) { return fmt::format("v{}", target); }
+  static std::string WorkflowName(int target) { return fmt::format("w{}", target); }
+  static std::string PathOfWorkflow(int target) { return fmt::format("config/workflows/workflow-w{}.yaml", target); }
   static std::string PathOfModel(int target) { return fmt::format("config/models/command/shell/m{}.yaml", target); }
 
   void EditModel(const Command& command, bool rename) {
@@ -332,6 +355,13 @@ class Program {
     request.text = SetYamlKey(request.current.document.bytes, std::vector<std::string>{"tags", "by"}, fmt::format("command-{}", record_.id));
     if (rename) request.text = SetYamlKey(request.text, std::vector<std::string>{"name"}, fmt::format("{}-{}", ModelName(command.target), record_.id));
     UpdateModel(context_, *config_, Types(), request);
+  }
+
+  void EditWorkflow(const Command& command) {
+    record_.path = PathOfWorkflow(command.target);
+    const EditableWorkflow current = FindWorkflowToEdit(context_, *config_, WorkflowName(command.target), true);
+    UpdateWorkflow(context_, *config_, current,
+                   SetYamlKey(current.document.bytes, std::vector<std::string>{"description"}, fmt::format("command-{}", record_.id)));
   }
 
   void EditVault(const Command& command) {
@@ -399,7 +429,15 @@ class Program {
     ++version;
     while (context_.files().Stat(TheCache().PathOf(fmt::format("{}{}/raw", folder, version)))) ++version;
     WriteTier(fmt::format("{}{}/raw", folder, version), fmt::format("data of command {}\n", record_.id), Expected::Absent());
-    WriteTier(folder + "latest", std::to_string(version), Expected::Anything());
+    for (;;) {
+      const auto marker = ReadFile(context_.files(), TheCache().PathOf(folder + "latest"));
+      if (MarkerVersion(marker.value_or("")) >= static_cast<std::uint64_t>(version)) break;
+      const Expected same = marker ? Expected::Version(Sha256Hex(*marker)) : Expected::Absent();
+      if (TheCache().Write(context_, folder + "latest", std::to_string(version), same) != Cache::WriteOutcome::kWritten) continue;
+      record_.contents.push_back(folder + "latest");
+      record_.contents.push_back(std::to_string(version));
+      break;
+    }
     return PublishTier();
   }
 
@@ -468,6 +506,38 @@ class Program {
     }
     const auto catalog = Catalog::Open(context_, repo_, datastore_, *store);
     change.Publish(*catalog);
+    return Ending::kDone;
+  }
+
+  // ---- access ----
+
+  Ending AddMember(const Command& command) {
+    record_.name = fmt::format("g{}", command.target);
+    record_.version = fmt::format("user:c{}", record_.id);
+    Groups groups(context_, {repo_, datastore_});
+    const Principal member = Principal::Parse(record_.version);
+    try {
+      groups.AddMember(record_.name, member);
+    } catch (const UserError& error) {
+      if (error.code() != "group_not_found") throw;
+      try {
+        groups.Create(record_.name);
+      } catch (const UserError&) {
+        return Ending::kFailed;  // nothing was said of the member
+      }
+      groups.AddMember(record_.name, member);
+    }
+    return Ending::kDone;
+  }
+
+  Ending MintToken(const Command& command) {
+    TokenSecrets secrets(context_, *config_, repo_, datastore_);
+    const ServerTokens::MintRequest request{.name = fmt::format("t{}", command.target),
+                                            .principal = Principal::Parse("user:ann"),
+                                            .email = std::nullopt,
+                                            .duration = std::chrono::hours(24 * 30),
+                                            .vault = std::nullopt};
+    record_.name = ServerTokens(context_, {repo_, datastore_}, secrets).Mint(request).secret_key;
     return Ending::kDone;
   }
 

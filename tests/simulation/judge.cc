@@ -34,6 +34,16 @@ bool MayBeOutstanding(const CommandRecord& record) {
   return record.ending == Ending::kUnpublished || record.ending == Ending::kCrashed;
 }
 
+bool IsDeletion(const CommandRecord& record) {
+  return record.command.kind == Kind::kDeleteModel || record.command.kind == Kind::kDeleteWorkflow;
+}
+
+// Those that make a model if there is none, write a version of its data and a record.
+bool LeavesVersions(const CommandRecord& record) {
+  const Kind kind = record.command.kind;
+  return kind == Kind::kRunMethod || kind == Kind::kAddMember || kind == Kind::kMintToken;
+}
+
 class Judge {
  public:
   explicit Judge(SimulatedWorld& world) : world_(world), history_(world.history()) {
@@ -69,7 +79,9 @@ class Judge {
     }
     JudgeDocumentChanges();
     JudgeTierChanges();
+    JudgeAccess();
     for (const std::string& place : Places()) {
+      if (!IsUsed(place)) continue;
       JudgeLock(place + std::string(kLockKey));
       JudgeIndex(place);
     }
@@ -92,6 +104,11 @@ class Judge {
   std::vector<std::string> Places() const {
     if (!world_.plan().namespaces) return {""};
     return {"", std::string(kTeam) + "/", std::string(kStrangers) + "/"};
+  }
+  // What a checkout left unannounced in a namespace that it uses no more, it was told of.
+  bool IsUsed(const std::string& place) const {
+    return place.empty() || std::any_of(checkouts_.begin(), checkouts_.end(),
+                                        [&](const CheckoutFiles& files) { return files.place == place; });
   }
   // The same path in the other place that the repository may have it in.
   static std::string TwinOf(const std::string& key) {
@@ -130,9 +147,10 @@ class Judge {
     return write.before && WasLeftAt(TwinOf(key), *write.before, write.moment);
   }
   // Whether what was removed from the key lives on in the other place, by a migration that has ended.
-  bool LivesOn(const std::string& key, const std::string& bytes) const {
+  bool LivesOn(const std::string& key, const std::string& bytes, std::int64_t since) const {
     const std::string twin = TwinOf(key);
     if (!world_.plan().namespaces || history_.Now(twin) != bytes) return false;
+    if (!history_.At(key, since)) return false;  // it was gone from there already, with the migration
     const std::vector<ObjectWrite>& writes = history_.objects.at(twin);
     const auto made = std::find_if(writes.rbegin(), writes.rend(), [&](const ObjectWrite& write) { return !write.before; });
     const CommandRecord& maker = CommandOf(made->command);
@@ -208,7 +226,7 @@ class Judge {
   bool IsReplay(const CommandRecord& now, const std::string& name, const std::optional<Json>& before,
                 const std::optional<Json>& after) const {
     for (const CommandRecord& earlier : history_.commands) {
-      if (earlier.checkout != now.checkout || earlier.id >= now.id || !Names(earlier, name)) continue;
+      if (earlier.checkout != now.checkout || earlier.end >= now.end || !Names(earlier, name)) continue;
       // An update leaves to its later pulls what its first could not publish.
       const bool outstanding = MayBeOutstanding(earlier) || earlier.command.kind == Kind::kUpdate;
       if (!outstanding) continue;
@@ -364,7 +382,7 @@ class Judge {
     const auto files = history_.files.find(path);
     if (files == history_.files.end()) return false;
     const auto removes = [](const CommandRecord& record) {
-      return record.command.kind == Kind::kDeleteModel || record.command.kind == Kind::kRenameModel;
+      return IsDeletion(record) || record.command.kind == Kind::kRenameModel;
     };
     Content here;
     for (const FileWrite& write : files->second) {
@@ -437,7 +455,7 @@ class Judge {
         const bool made_here = change.after && origins.contains(*change.after) && origins.at(*change.after).command == record.id &&
                                origins.at(*change.after).moment == change.moment;
         if (made_here) JudgeDocumentChange(path, files, change, record);
-        const bool removes = record.command.kind == Kind::kDeleteModel && !change.after && last[record.id] == &change;
+        const bool removes = IsDeletion(record) && !change.after && last[record.id] == &change;
         if (removes) JudgeRemoval(path, change, record);
       }
     }
@@ -447,7 +465,7 @@ class Judge {
                            const CommandRecord& record) {
     if (record.ending == Ending::kFailed) return;  // a peer had created the path: nothing of it is to be kept
     // A run takes the model that a peer has made meanwhile.
-    const bool takes_peers = record.command.kind == Kind::kRunMethod && !change.before;
+    const bool takes_peers = LeavesVersions(record) && !change.before;
     if (takes_peers && record.ending == Ending::kDone && history_.objects.contains(path)) return;
     const bool published = WasInBucket(path, *change.after, history_.moment + 1);
     if (record.ending == Ending::kDone) {
@@ -455,9 +473,12 @@ class Judge {
       return;
     }
     // It was told (or would have been) that the path is a peer's already; then nothing of it is to be kept.
-    const bool creates = record.command.kind == Kind::kCreateModel || record.command.kind == Kind::kRenameModel ||
-                         record.command.kind == Kind::kRunMethod;
-    if (record.ending == Ending::kCrashed && creates && !change.before && history_.objects.contains(path)) return;
+    const bool creates = record.command.kind == Kind::kCreateModel || record.command.kind == Kind::kCreateWorkflow || record.command.kind == Kind::kRenameModel ||
+                         LeavesVersions(record);
+    const bool untold = record.ending == Ending::kCrashed || LeavesVersions(record);
+    if (untold && creates && !change.before && history_.objects.contains(path)) return;
+    // What a checkout left unpublished in a namespace that it uses no more, it was told of.
+    if (PlaceOf(path).starts_with(kStrangers) && checkouts_[static_cast<std::size_t>(record.checkout)].place != PlaceOf(path)) return;
     if (published || KeptAsConflict(record.checkout, path, *change.after) || GoneOnFrom(files, change)) return;
     Lose("{} changed {}, which was neither published nor kept as a conflict", Name(record), path);
   }
@@ -465,7 +486,7 @@ class Judge {
   void JudgeRemoval(const std::string& path, const FileWrite& change, const CommandRecord& record) {
     if (record.ending == Ending::kDone) {
       if (!WasAbsentWithin(path, record.start, record.end)) Lose("{} was acknowledged, but {} was not removed", Name(record), path);
-      if (change.before && LivesOn(path, *change.before)) Lose("{} was acknowledged, but {} lives on", Name(record), TwinOf(path));
+      if (change.before && LivesOn(path, *change.before, record.start)) Lose("{} was acknowledged, but {} lives on", Name(record), TwinOf(path));
     } else if (record.ending == Ending::kUnpublished) {
       const bool settled = WasAbsentWithin(path, record.start, history_.moment) ||
                            PeerChangedSince(path, record.checkout, record.start) ||
@@ -494,7 +515,7 @@ class Judge {
       if ((!write.after && RemovesData(write)) || IsMove(path, write)) continue;
       // A run that gave its version another number takes the first one back.
       const bool takes_back = !write.after && i > 0 && writes[i - 1].checkout == write.checkout && write.before &&
-                              CommandOf(writes[i - 1].command).command.kind == Kind::kRunMethod;
+                              LeavesVersions(CommandOf(writes[i - 1].command));
       if (takes_back) continue;
       if (write.before && write.before != write.after) {
         Lose("{} replaced the data version {} ({} by {})", Name(CommandOf(write.command)), path, Show(write.before), Show(write.after));
@@ -505,12 +526,17 @@ class Judge {
   void JudgeMarker(const std::string& path, const std::vector<ObjectWrite>& writes) {
     std::uint64_t highest = 0;
     for (const ObjectWrite& write : writes) {
-      if (IsMove(path, write)) continue;
+      if (IsMove(path, write)) {
+        if (!write.after) highest = 0;  // the name goes on in the other place
+        continue;
+      }
       if (!write.before && write.after && NumberIn(write.after) <= highest) {
         Lose("{} gave the marker {} the number {} again", Name(CommandOf(write.command)), path, NumberIn(write.after));
       }
       highest = std::max(highest, NumberIn(write.after));
       if (!write.after && RemovesData(write)) continue;
+      // Without the lock that keeps them apart, one process of a checkout may publish what another one is about to take back.
+      if (!world_.plan().use_locks && HasTwoLanes(write.checkout)) continue;
       if (NumberIn(write.after) < NumberIn(write.before)) {
         Lose("{} set the marker {} back from {} to {}", Name(CommandOf(write.command)), path, NumberIn(write.before), NumberIn(write.after));
       }
@@ -589,6 +615,55 @@ class Judge {
     }
   }
 
+  // ---- access ----
+
+  static bool HasMember(const std::string& content, const CommandRecord& record) {
+    const auto group = TryParseJson(content);
+    if (!group || StringMember(*group, "name") != record.name) return false;
+    return content.find("\"" + record.version.substr(record.version.find(':') + 1) + "\"") != std::string::npos;
+  }
+
+  // Whether the group, as every checkout reads it in the end, has the member that the command added.
+  bool IsMember(const CommandRecord& record) const {
+    for (const auto& [key, writes] : history_.objects) {
+      if (!key.starts_with("data/swamp/group/") || !key.ends_with("/latest") || !writes.back().after) continue;
+      const Content raw = history_.Now(key.substr(0, key.size() - 6) + *writes.back().after + "/raw");
+      if (raw && HasMember(*raw, record)) return true;
+    }
+    // Its user was told that it counts only if nobody changes the group first.
+    return record.ending == Ending::kUnpublished &&
+           std::any_of(history_.commands.begin(), history_.commands.end(), [&](const CommandRecord& other) {
+             return other.command.kind == Kind::kAddMember && other.name == record.name && other.checkout != record.checkout &&
+                    other.end > record.start;
+           });
+  }
+
+  bool KeepsSecret(const CommandRecord& record) const {
+    const auto found = history_.objects.find("_control/token-secrets/values/" + record.name);
+    if (found == history_.objects.end()) return false;
+    return std::any_of(found->second.begin(), found->second.end(), [&](const ObjectWrite& write) {
+      return write.command == record.id && write.after && write.after == found->second.back().after;
+    });
+  }
+
+  void JudgeAccess() {
+    for (const CommandRecord& record : history_.commands) {
+      const bool acknowledged = record.ending == Ending::kDone || record.ending == Ending::kUnpublished;
+      if (!acknowledged) continue;
+      if (record.command.kind == Kind::kAddMember && !IsMember(record)) {
+        Lose("{} was acknowledged, but {} lacks {}", Name(record), record.name, record.version);
+      }
+      if (record.command.kind == Kind::kMintToken && record.ending == Ending::kDone && !KeepsSecret(record)) {
+        Lose("{} was acknowledged, but its secret {} is gone", Name(record), record.name);
+      }
+    }
+    const auto key = history_.objects.find("_control/token-secrets/encryption-key");
+    if (key == history_.objects.end()) return;
+    for (const ObjectWrite& write : key->second) {
+      if (write.before && write.before != write.after) Lose("{} replaced the key of the token secrets", Name(CommandOf(write.command)));
+    }
+  }
+
   // ---- the lock ----
 
   void JudgeLock(const std::string& key) {
@@ -607,7 +682,8 @@ class Judge {
       }
       before = &write;
     }
-    if (before->after) Lose("the lock is held for ever, by {}", Name(CommandOf(before->command)));
+    // One that arrives when its sender has long given up is taken over when it is stale.
+    if (before->after && !before->late) Lose("the lock is held for ever, by {}", Name(CommandOf(before->command)));
   }
 
   // ---- in the end ----
@@ -664,9 +740,6 @@ class Judge {
   }
 
   void JudgeIndex(const std::string& place) {
-    // What a checkout left unannounced in a namespace that it uses no more, it was told of.
-    const bool used = std::any_of(checkouts_.begin(), checkouts_.end(), [&](const CheckoutFiles& files) { return files.place == place; });
-    if (!used && !place.empty()) return;
     const std::string prefix = place + std::string(kIndexPrefix);
     std::map<std::string, IndexEntry> entries;
     for (const auto& [key, writes] : history_.objects) {

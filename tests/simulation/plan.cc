@@ -10,12 +10,13 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr std::array<std::string_view, 25> kCommandNames = {
+constexpr std::array<std::string_view, 30> kCommandNames = {
     "extension pull", "extension rm", "extension update", "extension install", "model create",
     "model edit",     "model rename", "model delete",     "vault create",      "vault edit",
     "datastore sync", "sync --pull",  "sync --push",      "lock release",      "write data",
     "write run",      "append log",   "evict data",        "model method run", "data delete",
-    "data gc",        "namespace set",    "namespace unset", "namespace migrate", "unset --migrate"};
+    "data gc",        "workflow create",  "workflow edit",     "workflow delete", "group add-member",
+    "token mint",     "namespace set",    "namespace unset", "namespace migrate", "unset --migrate"};
 constexpr std::array<std::string_view, 15> kFaultNames = {
     "412/404 lie",    "409",           "500 not applied", "500 applied",  "503",         "unreachable", "time-out, not applied",
     "time-out, applied", "time-out, applied late", "cut answer", "slow request",    "slow answer",  "stall",       "crash before", "crash after"};
@@ -29,9 +30,11 @@ using Theme = std::vector<Share>;
 
 const Theme kExtensions = {{Kind::kPull, 45}, {Kind::kRemove, 20}, {Kind::kUpdate, 8}, {Kind::kInstall, 7},
                            {Kind::kCreateModel, 5}, {Kind::kSync, 12}, {Kind::kReleaseLock, 3}};
-const Theme kDocuments = {{Kind::kCreateModel, 26}, {Kind::kEditModel, 30}, {Kind::kRenameModel, 4}, {Kind::kDeleteModel, 18},
-                          {Kind::kCreateVault, 4}, {Kind::kEditVault, 4}, {Kind::kSync, 8}, {Kind::kSyncPull, 3},
-                          {Kind::kSyncPush, 3}};
+const Theme kDocuments = {{Kind::kCreateModel, 21}, {Kind::kEditModel, 24}, {Kind::kRenameModel, 4}, {Kind::kDeleteModel, 13},
+                          {Kind::kCreateWorkflow, 6}, {Kind::kEditWorkflow, 7}, {Kind::kDeleteWorkflow, 4}, {Kind::kCreateVault, 3},
+                          {Kind::kEditVault, 4}, {Kind::kSync, 8}, {Kind::kSyncPull, 3}, {Kind::kSyncPush, 3}};
+const Theme kAccess = {{Kind::kAddMember, 54}, {Kind::kMintToken, 18}, {Kind::kRunMethod, 4}, {Kind::kSync, 10},
+                       {Kind::kSyncPull, 7},   {Kind::kSyncPush, 4},   {Kind::kReleaseLock, 3}};
 const Theme kTier = {{Kind::kWriteData, 40}, {Kind::kWriteRun, 18}, {Kind::kAppendLog, 8}, {Kind::kEvictData, 6},
                      {Kind::kSync, 10}, {Kind::kSyncPull, 10}, {Kind::kSyncPush, 8}};
 const Theme kRuns = {{Kind::kRunMethod, 58}, {Kind::kDeleteData, 10}, {Kind::kCollectData, 8}, {Kind::kEditModel, 4},
@@ -149,8 +152,9 @@ Plan MakePlan(std::uint64_t seed) {
     plan.clock_offsets.emplace_back(dice.Percent(50) ? 0 : dice.Below(2 * kDay) - kDay);
   }
 
-  static const std::array<const Theme*, 7> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll, &kRuns, &kNamespaces};
-  const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(7))];
+  static const std::array<const Theme*, 8> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier,
+                                                         &kAll,        &kRuns,      &kAccess,    &kNamespaces};
+  const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(8))];
   plan.namespaces = &theme == &kNamespaces;
   if (plan.namespaces) {
     // Who turns locks off answers for what a migration meets.

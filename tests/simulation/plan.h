@@ -34,6 +34,11 @@ struct Command {
     kRunMethod,    // model method run of a type directly: makes the model, leaves data and a record
     kDeleteData,   // data delete of a name
     kCollectData,  // data gc of one model
+    kCreateWorkflow,
+    kEditWorkflow,
+    kDeleteWorkflow,
+    kAddMember,    // access group add-member, of a member nobody else adds; makes the group
+    kMintToken,    // access token mint
     kSetNamespace,    // datastore namespace set
     kUnsetNamespace,  // namespace unset
     kMigrateIn,       // namespace migrate
