@@ -76,6 +76,8 @@ TEST_P(LazyHydration, DS47_AnEmptyCacheGivesTheSameAnswersAsAFullOne) {
 
 TEST_P(LazyHydration, DS47_WithTheStoreDownContentIsAnErrorAndNothingIsHarmed) {
   lazy->Do({"data", "list", "m1"});
+  lazy->Do({"model", "create", "command/shell", "reader"});
+  lazy->RunWithInput({"model", "edit", "reader"}, ModelText("echo ${{ model.m1.resource.result.result.attributes.exitCode }}"));
   if (IsRgw(GetParam())) GTEST_SKIP() << "the folder says it all";
   fs::path away;
   for (const auto& entry : fs::recursive_directory_iterator(bucket->folder())) {
@@ -85,6 +87,9 @@ TEST_P(LazyHydration, DS47_WithTheStoreDownContentIsAnErrorAndNothingIsHarmed) {
   fs::rename(away, away.native() + ".away");
   EXPECT_THAT(lazy->Fail({"data", "get", "m1", "result"}, "content_unavailable").err, HasSubstr("result version 2"));
   EXPECT_THAT(lazy->Fail({"data", "query", "attributes.exitCode == 0"}, "content_unavailable").err, HasSubstr("version 2"));
+  const RunResult evaluated = lazy->Run({"model", "evaluate", "reader", "--json"});
+  EXPECT_NE(evaluated.exit_code, 0) << evaluated;
+  EXPECT_THAT(evaluated.err, HasSubstr("result version 2"));
   EXPECT_EQ(lazy->Do({"data", "list", "m1"})["total"], 2);
   EXPECT_EQ(lazy->Do({"data", "query", "true", "--select", "name"})["total"], 2);
   fs::rename(away.native() + ".away", away);
