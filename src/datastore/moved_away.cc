@@ -20,12 +20,14 @@ void BeginMovingAway(StateDb& state, std::span<const std::string> paths) {
 void EndMovingAway(StateDb& state) {
   const auto lines = state.Value(kMovedAway);
   if (!lines) return;
-  StateDb::Settlement settlement{.values = {{kMovedAway, ""}}};
+  std::vector<std::string> undone;
   for (const std::string& path : Split(*lines, '\n')) {
     const auto row = state.FindDirty(path);
-    if (row && row->kind == DirtyKind::kRemove) settlement.handled.push_back(*row);
+    if (row && row->kind == DirtyKind::kRemove) undone.push_back(path);
   }
-  state.Settle(settlement);
+  // Some may be gone from the bucket without the index knowing.
+  state.MarkDirty(undone, DirtyKind::kAnnounce);
+  state.SetValue(kMovedAway, "");
 }
 
 }  // namespace swamp

@@ -13,7 +13,8 @@ namespace swamp {
 
 // Comes before the removals are recorded.
 void BeginMovingAway(StateDb& state, std::span<const std::string> paths);
-// They are published; or those that are not stay undone: a file that is missing here is fetched again by the next pull.
+// They are published; or those that are not stay undone: the next push tells the index what is there, and a file that is
+// missing here is then fetched again.
 void EndMovingAway(StateDb& state);
 
 }  // namespace swamp

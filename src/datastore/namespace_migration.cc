@@ -171,7 +171,7 @@ class NamespaceMove {
   // Makes what is here of a datastore all that there is of it.
   void Bring(Datastore& datastore) {
     if (!datastore.synced()) return;
-    if (request_.confirmed && !UnpublishedPaths(datastore.replica(context_).cache()).empty()) {
+    if (request_.confirmed && !datastore.replica(context_).cache().state().AllDirty().empty()) {
       for (const PushConflict& conflict : datastore.Push(context_).conflicts) {
         result_.notes.push_back(fmt::format("{} was changed by another checkout as well, whose version stays{}", conflict.path,
                                             conflict.local_copy.empty() ? std::string()
@@ -406,6 +406,7 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
   migration.Look();
   if (!request.confirmed) return result;
   migration.CopyAll();
+  for (std::string& note : request.side.carry(context, from, to)) result.notes.push_back(std::move(note));
   const auto ensure_alone = [&] {
     outer->EnsureHeld(context);
     inner->EnsureHeld(context);
@@ -413,6 +414,7 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
   ensure_alone();
   if (request.leave) SaveNamespace(context, repo, std::nullopt);
   migration.RemoveOld(ensure_alone);
+  request.side.drop(context, from, to);
   inner->Release(context);
   outer->Release(context);
   return result;

@@ -124,6 +124,10 @@ void BringSourceHere(const Context& context, Datastore& source, SetupResult& res
   result.files_pulled += report.files_pulled;
 }
 
+void CarrySideState(const Context& context, const SideState& side, Datastore& source, Datastore& target, SetupResult& result) {
+  for (std::string& note : side.carry(context, source, target)) result.warnings.push_back(std::move(note));
+}
+
 // Only the repository's own .swamp/ is emptied: another folder may be in use by others, a cache is a copy.
 bool OwnsSource(const Datastore& source) {
   return !source.synced() && source.settings().is_default && !source.settings().name_space;
@@ -173,17 +177,20 @@ SetupResult SetupFilesystem(const Context& context, const Repository& repo, cons
   }
   if (name_space) ClaimNamespace(context, target.WritableStore(context), *name_space, repo.id());
   Migration migration(context, result);
-  const bool same_place = files.Resolve(source.tier_root()) == files.Resolve(target.tier_root());
-  if (!request.skip_migration && !same_place) {
+  const bool migrates =
+      !request.skip_migration && files.Resolve(source.tier_root()) != files.Resolve(target.tier_root());
+  if (migrates) {
     BringSourceHere(context, source, result);
     migration.Copy(ListSource(files, source), target.tier_root(), [](const std::string&) {},
                    [](const SourceFile&) { return false; });
+    CarrySideState(context, request.side, source, target, result);
   }
   ChangeMarker(context, repo.root, [&](Marker& marker) { SetDatastoreKeys(marker, keys); });
   if (OwnsSource(source)) {
     migration.RemoveSource(source.tier_root(), [&](const SourceFile& one) {
       return SameBytes(files, one.file, target.tier_root() / one.path);
     });
+    if (migrates) request.side.drop(context, source, target);
   }
   return result;
 }
@@ -237,8 +244,9 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
   const PullReport before = target.Pull(context, PullScope::kAll, PullEffort::kRestoreMissing);
   result.files_pulled = before.files_pulled;
   for (const PathProblem& problem : before.problems) result.warnings.push_back(problem.path + ": " + problem.message);
-  const bool same_place = files.Resolve(source.tier_root()) == files.Resolve(target.tier_root());
-  if (!request.skip_migration && !same_place) {
+  const bool migrates =
+      !request.skip_migration && files.Resolve(source.tier_root()) != files.Resolve(target.tier_root());
+  if (migrates) {
     BringSourceHere(context, source, result);
     Cache& cache = target.replica(context).cache();
     migration.Copy(ListSource(files, source), target.tier_root(),
@@ -250,6 +258,7 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
                      const auto file = files.Open(one.file);
                      return !file || DigestFile(*file, false).sha256 != cache.state().FindBase(one.path)->sha256;
                    });
+    CarrySideState(context, request.side, source, target, result);
   }
   const PushReport push = target.Push(context);
   for (const PushConflict& conflict : push.conflicts) {
@@ -267,6 +276,7 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
       // Without an ETag only the index has told of it.
       return base && !base->etag.value.empty() && file && base->sha256 == DigestFile(*file, false).sha256;
     });
+    if (migrates) request.side.drop(context, source, target);
   }
   return result;
 }
