@@ -130,5 +130,22 @@ TEST_P(LazyHydration, GarbageOfWhatNeverCameIsCollected) {
   EXPECT_THAT(bucket->Keys("data/"), ::testing::Not(::testing::Contains(HasSubstr("result/1/"))));
 }
 
+TEST_P(LazyHydration, GrantsAreNeverLeftOutOfADecision) {
+  Checkout& full = bucket->first();
+  full.Do({"access", "grant", "create", "--subject", "user:ann", "--allow", "run", "--on", "model:*"});
+  full.Do({"access", "grant", "create", "--subject", "user:ann", "--deny", "run", "--on", "model:prod"});
+  lazy->Do({"data", "list", "m1"});
+  const std::vector<std::string> check = {"access", "check", "--subject", "user:ann", "--action", "run", "--on", "model:prod"};
+  if (!IsRgw(GetParam())) {
+    const fs::path buckets = bucket->folder() / "buckets";
+    fs::rename(buckets, buckets.native() + ".away");
+    lazy->Fail(check, "content_unavailable");
+    lazy->Fail({"access", "grant", "list"}, "content_unavailable");
+    fs::rename(buckets.native() + ".away", buckets);
+  }
+  EXPECT_EQ(lazy->Do(check)["effect"], "deny");
+  EXPECT_EQ(lazy->Do({"access", "grant", "list"}), full.Do({"access", "grant", "list"}));
+}
+
 }  // namespace
 }  // namespace swamp::e2e
