@@ -23,6 +23,7 @@ constexpr std::uint64_t kMostShown = 256ULL << 20;
 
 struct GetOptions {
   DataTarget target;
+  RunTarget run;
   std::string version;
   std::string output;
   bool no_content = false;
@@ -99,23 +100,16 @@ void PrintTextRecord(Session& session, const VersionStore& store, const DataReco
   if (last != '\n') session.output().PrintRaw("\n");
 }
 
-void RunGet(Session& session, const GetOptions& options) {
-  RequireDataTarget(options.target, true);
-  PullData(session.context(), session.datastore(), options.refresh);
-  const auto store = VersionStore::Open(session.context(), session.repo(), session.datastore());
-  const DataModel model = RequireDataModel(session, *store, options.target.model);
-  const std::optional<std::uint64_t> version =
-      options.version.empty() ? std::nullopt : std::optional(ParseVersion(options.version));
-  const DataRecord record = RequireData(*store, {model.owner, options.target.name}, version);
-  const std::filesystem::path path = options.no_content ? store->PathOf(record.RawPath()) : store->ContentPath(record);
-  if (!options.output.empty()) WriteContentTo(session, *store, record, options.output);
+void Show(Session& session, const VersionStore& store, const DataRecord& record, const DataModel& model, const GetOptions& options) {
+  const std::filesystem::path path = options.no_content ? store.PathOf(record.RawPath()) : store.ContentPath(record);
+  if (!options.output.empty()) WriteContentTo(session, store, record, options.output);
   if (!session.options.json) {
-    if (options.output.empty()) PrintTextRecord(session, *store, record, model, options.no_content);
+    if (options.output.empty()) PrintTextRecord(session, store, record, model, options.no_content);
     return;
   }
   Json json = DescribeRecord(record, model, path);
   if (!options.no_content && options.output.empty() && !record.metadata.is_rename_marker()) {
-    std::string content = store->Content(record, kMostShown);
+    std::string content = store.Content(record, kMostShown);
     if (IsJsonType(record.metadata.content_type)) {
       auto parsed = TryParseJson(content);
       json["content"] = parsed ? std::move(*parsed) : Json(std::move(content));
@@ -126,10 +120,39 @@ void RunGet(Session& session, const GetOptions& options) {
   session.Print({json, ""});
 }
 
+void GetOfRun(Session& session, GetOptions options) {
+  // The only word is the data's name then.
+  if (options.target.name.empty()) std::swap(options.target.name, options.target.model);
+  if (options.target.name.empty()) throw UserError("usage", "the name of the data is missing", "Give it, or --name.");
+  if (!options.target.model.empty() || !options.version.empty()) {
+    throw UserError("usage", "--workflow says which model's data and which version is meant", "Leave out the model and --version.");
+  }
+  PullData(session.context(), session.datastore(), options.refresh);
+  const DataTools tools = OpenData(session);
+  const auto [record, model] = RequireDataOfRun(session, tools, options.run, options.target.name);
+  Show(session, *tools.store, record, model, options);
+}
+
+void RunGet(Session& session, const GetOptions& options) {
+  if (!options.run.workflow.empty()) {
+    GetOfRun(session, options);
+    return;
+  }
+  if (!options.run.run.empty()) throw UserError("usage", "--run goes with --workflow");
+  RequireDataTarget(options.target, true);
+  PullData(session.context(), session.datastore(), options.refresh);
+  const auto store = VersionStore::Open(session.context(), session.repo(), session.datastore());
+  const DataModel model = RequireDataModel(session, *store, options.target.model);
+  const std::optional<std::uint64_t> version =
+      options.version.empty() ? std::nullopt : std::optional(ParseVersion(options.version));
+  Show(session, *store, RequireData(*store, {model.owner, options.target.name}, version), model, options);
+}
+
 void AddGet(CLI::App& group, Session& session) {
   auto options = std::make_shared<GetOptions>();
   CLI::App* command = AddRepoCommand(group, session, "get", "Show a version of data with its content");
   AddDataTarget(*command, options->target, true);
+  AddRunTarget(*command, options->run);
   command->add_option("--version", options->version, "This version; the latest when left out")->type_name("<n>");
   command->add_flag("--no-content", options->no_content, "What is known of it, without the content");
   command->add_option("--output", options->output, "Save the content as this file")->type_name("<file>");
@@ -147,51 +170,42 @@ void RunList(Session& session, const DataTarget& target, const std::string& type
   PullData(session.context(), session.datastore(), refresh);
   const auto store = VersionStore::Open(session.context(), session.repo(), session.datastore());
   const DataModel model = RequireDataModel(session, *store, target.model);
-  std::map<std::pair<std::size_t, std::string>, Json> groups;
-  std::size_t total = 0;
-  Table table({"TYPE", "NAME", "VERSION", "CONTENT TYPE", "SIZE", "CREATED"});
+  DataGroups groups;
   for (const std::string& name : store->Names(model.owner)) {
     const auto record = store->Latest({model.owner, name});
     if (!record || record->metadata.is_rename_marker()) continue;
-    const DataMetadata& metadata = record->metadata;
-    const std::string of_type = metadata.tag("type");
-    if (!type.empty() && of_type != type) continue;
-    Json item = {{"id", metadata.id},          {"name", name},      {"version", record->version()},
-                 {"contentType", metadata.content_type}, {"type", of_type}, {"streaming", metadata.streaming}};
-    if (metadata.size) item["size"] = *metadata.size;
-    item["createdAt"] = metadata.created_at;
-    if (metadata.deleted) item["lifecycle"] = "deleted";
-    Json& items = groups.try_emplace({RankOfType(of_type), of_type}, Json::array()).first->second;
-    items.push_back(std::move(item));
-    ++total;
+    if (type.empty() || record->metadata.tag("type") == type) groups.Add(*record);
   }
   Json json = {{"modelId", model.owner.model_id}, {"modelName", model.name}, {"modelType", model.owner.type}};
   if (session.datastore().settings().name_space) json["namespace"] = *session.datastore().settings().name_space;
-  json["groups"] = Json::array();
-  for (const auto& [key, items] : groups) {
-    json["groups"].push_back({{"type", key.second}, {"items", items}});
-    for (const Json& item : items) {
-      table.Add({key.second, item["name"].get<std::string>(), std::to_string(item["version"].get<std::uint64_t>()),
-                 item["contentType"].get<std::string>(), item.contains("size") ? DescribeSize(item["size"].get<std::uint64_t>()) : "",
-                 item.contains("lifecycle") ? "deleted" : item["createdAt"].get<std::string>()});
-    }
-  }
-  json["total"] = total;
-  session.Print({json, total == 0 ? fmt::format("{} has no data{}.\n", model.name, type.empty() ? "" : " of type " + type) : table.Render()});
+  json["groups"] = groups.ToJson();
+  json["total"] = groups.total();
+  session.Print({json, groups.total() == 0 ? fmt::format("{} has no data{}.\n", model.name, type.empty() ? "" : " of type " + type)
+                                           : groups.Text()});
 }
 
 void AddList(CLI::App& group, Session& session) {
   struct Options {
     DataTarget target;
+    RunTarget run;
     std::string type;
     bool refresh = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = AddRepoCommand(group, session, "list", "List a model's data");
   AddDataTarget(*command, options->target, false);
+  AddRunTarget(*command, options->run);
   command->add_option("--type", options->type, "Only data of this type: resource, file, report ...")->type_name("<type>");
   command->add_flag("--refresh", options->refresh, "Bring the data up to date first");
-  command->callback([&session, options] { RunList(session, options->target, options->type, options->refresh); });
+  command->callback([&session, options] {
+    if (options->run.workflow.empty()) {
+      if (!options->run.run.empty()) throw UserError("usage", "--run goes with --workflow");
+      RunList(session, options->target, options->type, options->refresh);
+      return;
+    }
+    if (!options->target.model.empty()) throw UserError("usage", "give a model or --workflow, not both");
+    ListDataOfRun(session, options->run, options->type, options->refresh);
+  });
 }
 
 void RunVersions(Session& session, const DataTarget& target, bool refresh) {
@@ -247,6 +261,41 @@ void AddVersions(CLI::App& group, Session& session) {
 }
 
 }  // namespace
+
+void DataGroups::Add(const DataRecord& record, const Json& more) {
+  const DataMetadata& metadata = record.metadata;
+  const std::string type = metadata.tag("type");
+  Json item = {{"id", metadata.id},          {"name", record.key.name}, {"version", record.version()},
+               {"contentType", metadata.content_type}, {"type", type}, {"streaming", metadata.streaming}};
+  if (metadata.size) item["size"] = *metadata.size;
+  item["createdAt"] = metadata.created_at;
+  if (metadata.deleted) item["lifecycle"] = "deleted";
+  for (const auto& [key, value] : more.items()) item[key] = value;
+  groups_.try_emplace({RankOfType(type), type}, Json::array()).first->second.push_back(std::move(item));
+  ++total_;
+}
+
+Json DataGroups::ToJson() const {
+  Json groups = Json::array();
+  for (const auto& [key, items] : groups_) groups.push_back({{"type", key.second}, {"items", items}});
+  return groups;
+}
+
+std::string DataGroups::Text() const {
+  Table table({"TYPE", "NAME", "VERSION", "CONTENT TYPE", "SIZE", "CREATED"});
+  for (const auto& [key, items] : groups_) {
+    for (const Json& item : items) {
+      table.Add({key.second, item["name"].get<std::string>(), std::to_string(item["version"].get<std::uint64_t>()),
+                 item["contentType"].get<std::string>(), item.contains("size") ? DescribeSize(item["size"].get<std::uint64_t>()) : "",
+                 item.contains("lifecycle") ? "deleted" : item["createdAt"].get<std::string>()});
+    }
+  }
+  return table.Render();
+}
+
+void PrintData(Session& session, const VersionStore& store, const DataRecord& record, const DataModel& model) {
+  Show(session, store, record, model, {});
+}
 
 DataTools OpenData(Session& session) {
   DataTools tools;

@@ -2,9 +2,11 @@
 
 // What the files of `swamp data` share.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cli/builder.h"
 #include "data/catalog.h"
@@ -37,6 +39,33 @@ struct DataTarget {
 void AddDataTarget(CLI::App& command, DataTarget& target, bool with_name);
 // Throws UserError usage when one is missing.
 void RequireDataTarget(const DataTarget& target, bool with_name);
+
+// What `data get` prints of a version.
+void PrintData(Session& session, const VersionStore& store, const DataRecord& record, const DataModel& model);
+
+// Versions of data as `data list` groups and prints them.
+class DataGroups {
+ public:
+  // `more`: keys that come after the others.
+  void Add(const DataRecord& record, const Json& more = Json::object());
+  std::size_t total() const { return total_; }
+  Json ToJson() const;
+  std::string Text() const;
+
+ private:
+  std::map<std::pair<std::size_t, std::string>, Json> groups_;
+  std::size_t total_ = 0;
+};
+
+// The run of a workflow whose data is asked for; the latest when `run` is empty.
+struct RunTarget {
+  std::string workflow;
+  std::string run;
+};
+void AddRunTarget(CLI::App& command, RunTarget& target);
+void ListDataOfRun(Session& session, const RunTarget& target, const std::string& type, bool refresh);
+// The version of that name which the run wrote. Throws workflow_not_found, run_not_found, data_not_found, ambiguous_data.
+std::pair<DataRecord, DataModel> RequireDataOfRun(Session& session, const DataTools& tools, const RunTarget& target, const std::string& name);
 
 // A version's number. Throws UserError usage.
 std::uint64_t ParseVersion(const std::string& text);

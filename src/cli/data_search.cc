@@ -4,6 +4,7 @@
 
 #include "cel/printer.h"
 #include "cli/data.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "data/edit_data.h"
 #include "data/query.h"
@@ -151,8 +152,13 @@ void RunSearch(Session& session, const SearchOptions& options) {
   const std::size_t total = results.size();
   std::string text = total == 0 ? "No data matches.\n" : table.Render();
   if (limited) text += fmt::format("There is more: --limit {} shows twice as much.\n", options.limit * 2);
-  session.Print({{{"query", options.query}, {"filters", filters}, {"results", std::move(results)}, {"total", total}, {"limited", limited}},
-                 text});
+  const Rendered rendered{{{"query", options.query}, {"filters", filters}, {"results", results}, {"total", total}, {"limited", limited}},
+                          text};
+  PrintOrPick(session, rendered, total, [&](std::size_t row) {
+    const Json& one = results[row];
+    const DataKey key{{one["modelType"], one["modelId"]}, one["name"]};
+    PrintData(session, *tools.store, RequireData(*tools.store, key, one["version"].get<std::uint64_t>()), {key.owner, one["modelName"]});
+  });
 }
 
 void AddSearch(CLI::App& group, Session& session) {

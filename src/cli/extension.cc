@@ -5,6 +5,7 @@
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "cli/extension_tools.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "extension/info.h"
 #include "extension/install.h"
@@ -235,23 +236,27 @@ void AddList(CLI::App& group, Session& session) {
   });
 }
 
+void PrintInfo(Session& session, const std::string& name) {
+  ExtensionTools tools(session);
+  const ExtensionInfo info =
+      GetInfo(session.context(), tools.Installed(), tools.ExtensionRegistry(), RequireExtensionName(name));
+  std::string text = LabelledLines({{"Name", name},
+                                    {"Description", StringMember(info.entry, "description").value_or("")},
+                                    {"Latest", StringMember(info.entry, "latestVersion").value_or("-")}});
+  if (!info.installed_version.empty()) text += LabelledLines({{"Installed", info.installed_version}});
+  for (const auto& [kind, names] : info.content_metadata.items()) {
+    if (names.is_array() && !names.empty()) text += LabelledLines({{kind, CompactJson(names)}});
+  }
+  if (!info.hint.empty()) text += "Note: " + info.hint + "\n";
+  session.Print({ToJson(info), text});
+}
+
 void AddInfo(CLI::App& group, Session& session) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = AddRepoCommand(group, session, "info", "What the registry says of an extension");
   command->add_option("name", *name, "@collective/name")->required();
   command->callback([&session, name] {
-    ExtensionTools tools(session);
-    const ExtensionInfo info =
-        GetInfo(session.context(), tools.Installed(), tools.ExtensionRegistry(), RequireExtensionName(*name));
-    std::string text = LabelledLines({{"Name", *name},
-                                      {"Description", StringMember(info.entry, "description").value_or("")},
-                                      {"Latest", StringMember(info.entry, "latestVersion").value_or("-")}});
-    if (!info.installed_version.empty()) text += LabelledLines({{"Installed", info.installed_version}});
-    for (const auto& [kind, names] : info.content_metadata.items()) {
-      if (names.is_array() && !names.empty()) text += LabelledLines({{kind, CompactJson(names)}});
-    }
-    if (!info.hint.empty()) text += "Note: " + info.hint + "\n";
-    session.Print({ToJson(info), text});
+    PrintInfo(session, *name);
   });
 }
 
@@ -279,7 +284,9 @@ void AddSearch(CLI::App& group, Session& session) {
       }
       text = table.Render();
     }
-    session.Print({ToJson(result), text});
+    PrintOrPick(session, {ToJson(result), text}, result.extensions.size(), [&](std::size_t row) {
+      PrintInfo(session, StringMember(result.extensions[row], "name").value_or(""));
+    });
   });
 }
 

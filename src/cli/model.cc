@@ -7,6 +7,7 @@
 #include "cli/editor.h"
 #include "cli/expression_wiring.h"
 #include "cli/model_run.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "datastore/definitions_tier.h"
 #include "model/definition_secrets.h"
@@ -203,7 +204,10 @@ void AddSearch(CLI::App& group, Session& session, const char* name, bool hidden)
     std::stable_sort(found.begin(), found.end(), [](const StoredDefinition& a, const StoredDefinition& b) {
       return a.definition.name < b.definition.name;
     });
-    session.Print(RenderSearch(options->query, found));
+    PrintOrPick(session, RenderSearch(options->query, found), found.size(), [&](std::size_t row) {
+      const StoredDefinition& one = found[row];
+      session.Print(RenderDefinition(session, one, session.config().Locate(one.document.path).string()));
+    });
   });
 }
 

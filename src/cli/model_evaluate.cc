@@ -5,6 +5,7 @@
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "cli/expression_wiring.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "model/definition_secrets.h"
 #include "model/evaluate_models.h"
@@ -139,13 +140,16 @@ void AddModelType(CLI::App& group, Session& session) {
   search->add_option("query", *query, "Part of a type's name");
   search->callback([&session, query] {
     Json results = Json::array();
-    std::string text;
+    std::vector<const ModelType*> found;
+    Table table({"TYPE", "VERSION"});
     for (const ModelType* one : session.model_types().All()) {
       if (one->internal || !ContainsIgnoringCase(one->name, *query)) continue;
       results.push_back({{"raw", one->name}, {"normalized", one->name}});
-      text += one->name + "\n";
+      table.Add({one->name, one->version});
+      found.push_back(one);
     }
-    session.Print({{{"query", *query}, {"results", results}}, text.empty() ? "No type matches.\n" : text});
+    PrintOrPick(session, {{{"query", *query}, {"results", results}}, found.empty() ? "No type matches.\n" : table.Render()},
+                found.size(), [&](std::size_t row) { session.Print(RenderType(*found[row], false)); });
   });
   AddTypeDescribe(*type, session, "describe", false);
   AddTypeDescribe(*type, session, "get", true);

@@ -4,6 +4,7 @@
 
 #include "cli/builder.h"
 #include "cli/model_run.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "data/version_store.h"
 #include "model/output_record.h"
@@ -259,9 +260,11 @@ CLI::App* AddOutputGroup(CLI::App& parent, Session& session, const char* name, c
   auto query = std::make_shared<std::string>();
   CLI::App* search = AddRepoCommand(*group, session, "search", "Find runs by model, type, method, status or id; newest first");
   search->add_option("query", *query, "A part of one of these");
-  search->callback([&session, query] {
+  search->callback([&session, query, show] {
     Reader reader(session);
-    session.Print(RenderSearch(reader, *query));
+    const Rendered found = RenderSearch(reader, *query);
+    const Json& results = found.json["results"];
+    PrintOrPick(session, found, results.size(), [&](std::size_t row) { show(results[row]["id"].get<std::string>()); });
   });
   return group;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/command_line.h"
+#include "cli/picker.h"
 #include "cli/version.h"
 #include "model/model_types.h"
 #include "util/clock.h"
@@ -36,6 +37,7 @@ void WatchSignals(Cancellation& cancellation) {
       if (sigwait(&signals, &signal) != 0) continue;
       if (!first) {
         if (KillRunningSubprocesses()) sigtimedwait(&signals, nullptr, &kLastWords);
+        RestoreTerminal();
         std::_Exit(128 + signal);
       }
       cancellation.Request(signal);

@@ -5,6 +5,7 @@
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "cli/editor.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "cli/vault_secrets.h"
 #include "util/environment.h"
@@ -64,6 +65,16 @@ struct LookupOptions {
   bool refresh = false;
 };
 
+void PrintVault(Session& session, const StoredVault& stored, bool with_path) {
+  Json json = Describe(stored.vault);
+  if (with_path) {
+    const std::filesystem::path path = session.config().Locate(stored.document.path);
+    const std::filesystem::path relative = path.lexically_relative(session.repo().root);
+    json["storagePath"] = relative.empty() || relative.native().starts_with("..") ? path.string() : relative.string();
+  }
+  session.Print({json, PrettyJson(json)});
+}
+
 void AddGet(CLI::App& group, Session& session, const char* name, bool with_path) {
   auto options = std::make_shared<LookupOptions>();
   CLI::App* command = AddRepoCommand(group, session, name, "Show a vault's configuration");
@@ -77,14 +88,7 @@ void AddGet(CLI::App& group, Session& session, const char* name, bool with_path)
                       fmt::format("To read a secret: swamp vault read-secret {} {}", options->vault, options->extra));
     }
     if (options->refresh) session.config().Refresh(session.context());
-    const StoredVault stored = Vaults(session.context(), session.config()).Require(options->vault, options->type);
-    Json json = Describe(stored.vault);
-    if (with_path) {
-      const std::filesystem::path path = session.config().Locate(stored.document.path);
-      const std::filesystem::path relative = path.lexically_relative(session.repo().root);
-      json["storagePath"] = relative.empty() || relative.native().starts_with("..") ? path.string() : relative.string();
-    }
-    session.Print({json, PrettyJson(json)});
+    PrintVault(session, Vaults(session.context(), session.config()).Require(options->vault, options->type), with_path);
   });
 }
 
@@ -100,8 +104,9 @@ void AddSearch(CLI::App& group, Session& session) {
   command->callback([&session, options] {
     if (options->refresh) session.config().Refresh(session.context());
     Json results = Json::array();
+    std::vector<StoredVault> found;
     Table table({"NAME", "TYPE", "ID", "CREATED"});
-    for (const StoredVault& one : Vaults(session.context(), session.config()).All()) {
+    for (StoredVault& one : Vaults(session.context(), session.config()).All()) {
       const VaultConfig& vault = one.vault;
       const bool matches = ContainsIgnoringCase(vault.name, options->query) ||
                            ContainsIgnoringCase(vault.type, options->query) ||
@@ -109,10 +114,12 @@ void AddSearch(CLI::App& group, Session& session) {
       if (!matches) continue;
       results.push_back({{"id", vault.id}, {"name", vault.name}, {"type", vault.type}, {"createdAt", vault.created_at}});
       table.Add({vault.name, vault.type, vault.id, vault.created_at});
+      found.push_back(std::move(one));
     }
-    const bool none = results.empty();
-    session.Print({{{"query", options->query}, {"results", std::move(results)}},
-                   none ? std::string("No vault found.\n") : table.Render()});
+    PrintOrPick(session,
+                {{{"query", options->query}, {"results", std::move(results)}},
+                 found.empty() ? std::string("No vault found.\n") : table.Render()},
+                found.size(), [&](std::size_t row) { PrintVault(session, found[row], true); });
   });
 }
 

@@ -5,6 +5,7 @@
 #include "cli/builder.h"
 #include "cli/commands.h"
 #include "cli/editor.h"
+#include "cli/picker.h"
 #include "cli/render/table.h"
 #include "cli/render/workflow_graph.h"
 #include "util/text.h"
@@ -191,8 +192,9 @@ void AddSearch(CLI::App& group, Session& session, const char* name, bool hidden)
   command->callback([&session, options] {
     if (options->refresh) session.config().Refresh(session.context());
     Json results = Json::array();
+    std::vector<StoredWorkflow> found;
     Table table({"NAME", "JOBS", "ID", "DESCRIPTION"});
-    for (const StoredWorkflow& stored : Workflows(session.context(), session.config()).All()) {
+    for (StoredWorkflow& stored : Workflows(session.context(), session.config()).All()) {
       const Workflow& one = stored.workflow;
       const bool matches = ContainsIgnoringCase(one.name, options->query) || ContainsIgnoringCase(one.id, options->query) ||
                            ContainsIgnoringCase(one.description.value_or(""), options->query);
@@ -204,11 +206,16 @@ void AddSearch(CLI::App& group, Session& session, const char* name, bool hidden)
       if (one.json.contains("trigger") && one.json["trigger"].is_object()) json["trigger"] = one.json["trigger"];
       results.push_back(std::move(json));
       table.Add({one.name, std::to_string(one.jobs.size()), one.id, Printable(one.description.value_or(""), 60)});
+      found.push_back(std::move(stored));
     }
-    const bool none = results.empty();
-    session.Print({{{"query", options->query}, {"results", std::move(results)}},
-                   none ? std::string(options->query.empty() ? "There are no workflows yet.\n" : "No workflow matches.\n")
-                        : table.Render()});
+    PrintOrPick(session,
+                {{{"query", options->query}, {"results", std::move(results)}},
+                 found.empty() ? std::string(options->query.empty() ? "There are no workflows yet.\n" : "No workflow matches.\n")
+                                : table.Render()},
+                found.size(), [&](std::size_t row) {
+                  const std::string path = session.config().Locate(found[row].document.path).string();
+                  session.Print({DescribeWorkflow(found[row].workflow, path), WorkflowText(found[row].workflow, path)});
+                });
   });
 }
 

@@ -91,6 +91,7 @@ std::optional<Definition> Records::FindDefinition(const std::string& name) {
 
 std::vector<StoredRecord> Records::All(Broken broken) {
   std::map<std::string, StoredRecord> by_name;
+  FetchContents();
   for (const FolderEntry& entry : context_.files().List(store().PathOf("data/" + type_.type))) {
     if (entry.kind != FileKind::kFolder || !IsUuid(entry.name)) continue;
     try {
@@ -114,6 +115,7 @@ std::vector<StoredRecord> Records::All(Broken broken) {
     } catch (const Cancelled&) {
       throw;
     } catch (const UserError& error) {
+      if (error.code() == "content_unavailable") throw;  // it is there, and may decide
       if (broken == Broken::kAreErrors) throw UserError("record_invalid", error.message(), error.hint());
       context_.log().Warn(kLog, "left out: " + error.message());
     }
@@ -121,6 +123,20 @@ std::vector<StoredRecord> Records::All(Broken broken) {
   std::vector<StoredRecord> all;
   for (auto& [name, record] : by_name) all.push_back(std::move(record));
   return all;
+}
+
+// What a lazy pull has left out, all at once.
+void Records::FetchContents() {
+  if (!store().LeavesContentOut()) return;
+  std::vector<DataRecord> latest;
+  for (const FolderEntry& entry : context_.files().List(store().PathOf("data/" + type_.type))) {
+    if (entry.kind != FileKind::kFolder || !IsUuid(entry.name)) continue;
+    try {
+      if (auto record = store().Latest({{type_.type, entry.name}, type_.data_name})) latest.push_back(std::move(*record));
+    } catch (const UserError&) {  // NOLINT(bugprone-empty-catch): All says so
+    }
+  }
+  store().FetchContent(latest);
 }
 
 bool Records::IsComing(const DataRecord& record) {

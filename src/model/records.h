@@ -104,6 +104,7 @@ class Records {
   class Changing;
 
   VersionStore& store();
+  void FetchContents();
   // The first version of a name that a peer has claimed, but not finished: nobody has been told yet that it is there.
   bool IsComing(const DataRecord& record);
   // What a peer is just announcing is in the bucket before all of it is here.

@@ -94,6 +94,7 @@ std::vector<Json> QueuedDispatches(const Context& context, const RecordServices&
       } catch (const Cancelled&) {
         throw;
       } catch (const UserError& error) {
+        if (error.code() == "content_unavailable") throw;
         context.log().Warn(kLog, "left out: " + error.message());
       }
     }

@@ -246,5 +246,68 @@ TEST_P(SharedData, ChangesAreSeenByTheOtherCheckout) {
 
 SWAMP_ON_EVERY_BUCKET(SharedData);
 
+// A run's record as another program would leave it.
+class DataOfRuns : public Data {
+ protected:
+  DataOfRuns() {
+    workflow = checkout.Do({"workflow", "create", "w1"})["id"];
+    Put("result", 1, R"({"exitCode":0})");
+    Put("result", 2, R"({"exitCode":3})");
+    Put("report", 1, "# Report", {.content_type = "text/markdown", .tags = {{"type", "report"}}});
+  }
+  void Record(const std::string& run, const std::string& started, const std::string& status, int version) {
+    const std::string artifact = fmt::format("dataId: 4f7b0c7e-2d6a-4c39-9a53-0b0e3c7f6a12\n            version: {}\n            tags: {{}}\n", version);
+    const std::string record = fmt::format(
+        "id: {0}\nworkflowId: {1}\nworkflowName: w1\nstatus: {2}\nstartedAt: '{3}'\njobs:\n  - jobName: main\n    status: {2}\n    steps:\n"
+        "      - stepName: first\n        status: {2}\n        dataArtifacts:\n          - name: result\n            {4}"
+        "          - name: gone\n            {4}"
+        "workflowDataArtifacts:\n  - name: report\n    dataId: 4f7b0c7e-2d6a-4c39-9a53-0b0e3c7f6a12\n    version: 1\n    tags: {{}}\n",
+        run, workflow, status, started, artifact);
+    WriteFileAtomically(bucket.context().files(),
+                        checkout.folder() / ".swamp/workflow-runs" / workflow / ("workflow-run-" + run + ".yaml"), record);
+  }
+
+  std::string workflow;
+};
+
+constexpr const char* kFirstRun = "cf6bc784-4a22-48ab-ac03-2f093fdabcd9";
+constexpr const char* kSecondRun = "00000784-4a22-48ab-ac03-2f093fdabcd9";
+
+TEST_F(DataOfRuns, AreListedByTheRunsRecord) {
+  Record(kFirstRun, "2026-12-01T15:30:50.333Z", "succeeded", 1);
+  Record(kSecondRun, "2026-12-02T15:30:50.333Z", "failed", 2);
+  const Json list = checkout.Do({"data", "list", "--workflow", "w1"});
+  EXPECT_THAT(Keys(list), ElementsAre("workflowId", "workflowName", "runId", "runStatus", "groups", "total"));
+  EXPECT_EQ(list["workflowId"], workflow);
+  EXPECT_EQ(list["runId"], kSecondRun);
+  EXPECT_EQ(list["runStatus"], "failed");
+  EXPECT_EQ(list["total"], 2);  // what was removed since is left out
+  const Json& item = list["groups"][0]["items"][0];
+  EXPECT_EQ(item["version"], 2);
+  EXPECT_EQ(item["modelId"], id);
+  EXPECT_EQ(item["modelName"], "m1");
+  EXPECT_EQ(item["jobName"], "main");
+  EXPECT_EQ(item["stepName"], "first");
+  EXPECT_FALSE(list["groups"][1]["items"][0].contains("stepName"));
+  const Json first = checkout.Do({"data", "list", "--workflow", workflow, "--run", kFirstRun, "--type", "resource"});
+  EXPECT_EQ(first["total"], 1);
+  EXPECT_EQ(first["groups"][0]["items"][0]["version"], 1);
+  EXPECT_THAT(checkout.Run({"data", "list", "--workflow", "w1"}).out, HasSubstr("report"));
+}
+
+TEST_F(DataOfRuns, AreShownByTheRunsRecord) {
+  Record(kFirstRun, "2026-12-01T15:30:50.333Z", "succeeded", 1);
+  EXPECT_EQ(checkout.Do({"data", "get", "--workflow", "w1", "result"})["content"]["exitCode"], 0);
+  EXPECT_EQ(checkout.Do({"data", "get", "--workflow", "w1", "--run", kFirstRun, "--name", "result"})["version"], 1);
+  EXPECT_THAT(checkout.Fail({"data", "get", "--workflow", "w1", "other"}, "data_not_found").err, HasSubstr("result, report"));
+  checkout.Fail({"data", "get", "--workflow", "w1", "--run", kSecondRun, "result"}, "run_not_found");
+  checkout.Fail({"data", "get", "--workflow", "nosuch", "result"}, "workflow_not_found");
+  checkout.Fail({"data", "get", "--workflow", "w1", "m1", "result"}, "usage");
+  checkout.Fail({"data", "list", "--workflow", "w1", "m1"}, "usage");
+  checkout.Fail({"data", "list", "m1", "--run", kFirstRun}, "usage");
+  checkout.Do({"workflow", "create", "idle"});
+  checkout.Fail({"data", "list", "--workflow", "idle"}, "run_not_found");
+}
+
 }  // namespace
 }  // namespace swamp::e2e

@@ -76,6 +76,8 @@ TEST_P(LazyHydration, DS47_AnEmptyCacheGivesTheSameAnswersAsAFullOne) {
 
 TEST_P(LazyHydration, DS47_WithTheStoreDownContentIsAnErrorAndNothingIsHarmed) {
   lazy->Do({"data", "list", "m1"});
+  lazy->Do({"model", "create", "command/shell", "reader"});
+  lazy->RunWithInput({"model", "edit", "reader"}, ModelText("echo ${{ model.m1.resource.result.result.attributes.exitCode }}"));
   if (IsRgw(GetParam())) GTEST_SKIP() << "the folder says it all";
   fs::path away;
   for (const auto& entry : fs::recursive_directory_iterator(bucket->folder())) {
@@ -85,6 +87,7 @@ TEST_P(LazyHydration, DS47_WithTheStoreDownContentIsAnErrorAndNothingIsHarmed) {
   fs::rename(away, away.native() + ".away");
   EXPECT_THAT(lazy->Fail({"data", "get", "m1", "result"}, "content_unavailable").err, HasSubstr("result version 2"));
   EXPECT_THAT(lazy->Fail({"data", "query", "attributes.exitCode == 0"}, "content_unavailable").err, HasSubstr("version 2"));
+  EXPECT_THAT(lazy->Do({"model", "evaluate", "reader"})["unresolved"].dump(), HasSubstr("result version 2"));
   EXPECT_EQ(lazy->Do({"data", "list", "m1"})["total"], 2);
   EXPECT_EQ(lazy->Do({"data", "query", "true", "--select", "name"})["total"], 2);
   fs::rename(away.native() + ".away", away);
@@ -125,6 +128,23 @@ TEST_P(LazyHydration, GarbageOfWhatNeverCameIsCollected) {
   EXPECT_EQ(full.Do({"data", "versions", "m1", "result"})["total"], 1);
   EXPECT_EQ(full.Do({"data", "get", "m1", "protocol"})["content"], lazy->Do({"data", "get", "m1", "protocol"})["content"]);
   EXPECT_THAT(bucket->Keys("data/"), ::testing::Not(::testing::Contains(HasSubstr("result/1/"))));
+}
+
+TEST_P(LazyHydration, GrantsAreNeverLeftOutOfADecision) {
+  Checkout& full = bucket->first();
+  full.Do({"access", "grant", "create", "--subject", "user:ann", "--allow", "run", "--on", "model:*"});
+  full.Do({"access", "grant", "create", "--subject", "user:ann", "--deny", "run", "--on", "model:prod"});
+  lazy->Do({"data", "list", "m1"});
+  const std::vector<std::string> check = {"access", "check", "--subject", "user:ann", "--action", "run", "--on", "model:prod"};
+  if (!IsRgw(GetParam())) {
+    const fs::path buckets = bucket->folder() / "buckets";
+    fs::rename(buckets, buckets.native() + ".away");
+    lazy->Fail(check, "content_unavailable");
+    lazy->Fail({"access", "grant", "list"}, "content_unavailable");
+    fs::rename(buckets.native() + ".away", buckets);
+  }
+  EXPECT_EQ(lazy->Do(check)["effect"], "deny");
+  EXPECT_EQ(lazy->Do({"access", "grant", "list"}), full.Do({"access", "grant", "list"}));
 }
 
 }  // namespace
