@@ -24,13 +24,6 @@ void AddVersionCommand(CLI::App& root, Session& session);
 void AddWorkerCommands(CLI::App& root, Session& session);
 void AddWorkflowCommands(CLI::App& root, Session& session);
 
-// Parts of `swamp doctor`.
-void AddDoctorDatastores(CLI::App& group, Session& session);
-void AddDoctorExtensions(CLI::App& group, Session& session);
-void AddDoctorSecrets(CLI::App& group, Session& session);    // doctor_vaults.cc
-void AddDoctorVaults(CLI::App& group, Session& session);
-void AddDoctorWorkflows(CLI::App& group, Session& session);  // doctor_extensions.cc
-
 // Part of `swamp extension`.
 void AddExtensionSource(CLI::App& group, Session& session);  // extension_sources.cc
 

@@ -107,7 +107,7 @@ void RunGet(Session& session, const GetOptions& options) {
   const std::optional<std::uint64_t> version =
       options.version.empty() ? std::nullopt : std::optional(ParseVersion(options.version));
   const DataRecord record = RequireData(*store, {model.owner, options.target.name}, version);
-  const std::filesystem::path path = store->PathOf(record.RawPath());
+  const std::filesystem::path path = options.no_content ? store->PathOf(record.RawPath()) : store->ContentPath(record);
   if (!options.output.empty()) WriteContentTo(session, *store, record, options.output);
   if (!session.options.json) {
     if (options.output.empty()) PrintTextRecord(session, *store, record, model, options.no_content);

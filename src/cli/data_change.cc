@@ -87,7 +87,10 @@ void DeleteOne(Session& session, const DeleteOptions& options) {
   const std::string what = version ? fmt::format("version {} of {}", *version, Printable(key.name, 80))
                                    : fmt::format("all versions of {}", Printable(key.name, 80));
   // Nobody is asked about what isn't there.
-  if (!options.confirmation.given()) RequireData(*tools.store, key, version);
+  if (!options.confirmation.given()) {
+    PullData(session.context(), session.datastore(), false);
+    RequireData(*tools.store, key, version);
+  }
   if (!session.Confirm(fmt::format("Delete {} ({})?", what, model.name), options.confirmation.given())) {
     session.Print(kNothingDone);
     return;

@@ -12,6 +12,7 @@
 #include "datastore/status.h"
 #include "datastore/sync.h"
 #include "util/text.h"
+#include "vault/carry_token_secrets.h"
 
 namespace swamp {
 namespace {
@@ -60,6 +61,7 @@ void AddSetup(CLI::App& group, Session& session) {
       ->type_name("<dirs>");
   filesystem->add_flag("--skip-migration", folder->skip_migration, "Leave what is there where it is");
   filesystem->callback([&session, folder] {
+    folder->side = TokenSecretsAsSideState();
     session.Print(RenderSetup(SetupFilesystem(session.context(), session.repo(), session.datastore_parts(), *folder)));
   });
 
@@ -82,6 +84,7 @@ void AddSetup(CLI::App& group, Session& session) {
                       "Accept a store that does not honour conditional writes");
   extension->callback([&session, options] {
     options->request.config = ParseJson(options->config, "--config", "datastore_config_invalid");
+    options->request.side = TokenSecretsAsSideState();
     if (options->timeout) options->request.timeout = ParseTimeout(*options->timeout, kLongestSync);
     session.Print(
         RenderSetup(SetupExtension(session.context(), session.repo(), session.datastore_parts(), options->request)));

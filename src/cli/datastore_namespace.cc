@@ -9,6 +9,7 @@
 #include "datastore/name_space.h"
 #include "datastore/namespace_migration.h"
 #include "util/text.h"
+#include "vault/carry_token_secrets.h"
 
 namespace swamp {
 namespace {
@@ -88,6 +89,7 @@ void AddYes(CLI::App& command, Yes& yes) {
 
 void Migrate(Session& session, NamespaceMigrateRequest request, const Yes& yes) {
   request.confirmed = yes.given();
+  request.side = TokenSecretsAsSideState();
   const auto run = [&] { return MigrateNamespace(session.context(), session.repo(), session.datastore_parts(), request); };
   const NamespaceMigrateResult result = run();
   session.Print(RenderMigration(result));

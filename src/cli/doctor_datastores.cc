@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "cli/builder.h"
-#include "cli/commands.h"
+#include "cli/doctor.h"
 #include "cli/lockfile_wiring.h"
 #include "datastore/doctor.h"
 #include "util/text.h"
+#include "vault/vault_config.h"
 
 namespace swamp {
 namespace {
@@ -48,7 +49,7 @@ Rendered RenderReport(const DoctorReport& report) {
     if (check.paths.size() > kShown) text += fmt::format("        and {} more\n", check.paths.size() - kShown);
     if (!check.repair.empty() && !check.repaired) text += "        repair: " + check.repair + "\n";
   }
-  if (report.repairable) text += "Nothing was changed: give --repair -y to repair what can be without losing anything.\n";
+  if (report.repairable) text += "Nothing was changed: swamp doctor datastores --repair -y repairs what can be without losing anything.\n";
   return {{{"overallStatus", NameOf(report.overall())},
            {"datastoreType", report.type},
            {"isCustom", !report.is_default},
@@ -60,7 +61,34 @@ Rendered RenderReport(const DoctorReport& report) {
           std::move(text)};
 }
 
+// Vaults whose secrets stay on this machine while the datastore is shared: nothing is wrong, but peers may wonder.
+Json LocalVaults(Session& session) {
+  Json found = Json::array();
+  if (!session.datastore().synced()) return found;
+  std::vector<BrokenVault> broken;  // `doctor vaults` tells about these
+  for (const StoredVault& one : Vaults(session.context(), session.config()).All(&broken)) {
+    if (one.vault.type == "local_encryption") found.push_back({{"vaultName", one.vault.name}, {"vaultType", one.vault.type}});
+  }
+  return found;
+}
+
+Rendered Render(Session& session, const DoctorReport& report) {
+  Rendered rendered = RenderReport(report);
+  Json local = LocalVaults(session);
+  for (const Json& one : local) {
+    rendered.text += fmt::format("note  the secrets of the vault {} stay on this machine; the datastore doesn't hold them\n",
+                                 Printable(one["vaultName"].get<std::string>()));
+  }
+  rendered.json["vaultMismatchFindings"] = std::move(local);
+  return rendered;
+}
+
 }  // namespace
+
+Rendered DoctorDatastores(Session& session) {
+  const DoctorRequest request{.find_lost_extensions = LostExtensionsFinder(session)};
+  return Render(session, ExamineDatastore(session.context(), session.repo(), session.datastore(), request));
+}
 
 void AddDoctorDatastores(CLI::App& group, Session& session) {
   struct Options {
@@ -70,7 +98,8 @@ void AddDoctorDatastores(CLI::App& group, Session& session) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = AddRepoCommand(group, session, "datastores", "Whether the datastore is whole, and what can be repaired");
-  CLI::Option* repair = command->add_flag("--repair", options->repair, "Repair what can be without losing anything; shows it unless --yes");
+  CLI::Option* repair =
+      command->add_flag("--repair,--fix", options->repair, "Repair what can be without losing anything; shows it unless --yes");
   command->add_flag("-y,--yes", options->yes, "Repair without showing first");
   command->add_flag("--purge-tombstones", options->purge, "With --repair: delete the marks of removed paths; nobody else may be at work")
       ->needs(repair);
@@ -80,14 +109,16 @@ void AddDoctorDatastores(CLI::App& group, Session& session) {
                           .find_lost_extensions = LostExtensionsFinder(session)};
     const auto run = [&] { return ExamineDatastore(session.context(), session.repo(), session.datastore(), request); };
     DoctorReport report = run();
-    session.Print(RenderReport(report));
+    Rendered rendered = Render(session, report);
     const bool something = report.repairable || options->purge;
-    if (options->repair && !request.repair && something && session.interactive() && session.Confirm("Repair this?", false)) {
-      request.repair = true;
-      report = run();
-      session.Print(RenderReport(report));
+    if (options->repair && !request.repair && something && session.interactive()) {
+      session.output().PrintNote(rendered.text);
+      if (session.Confirm("Repair this?", false)) {
+        request.repair = true;
+        rendered = Render(session, run());
+      }
     }
-    if (report.overall() == DoctorCheck::Status::kFail) throw ExitQuietly{1};
+    PrintDoctor(session, rendered);
   });
 }
 

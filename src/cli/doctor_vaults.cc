@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/builder.h"
-#include "cli/commands.h"
+#include "cli/doctor.h"
 #include "model/examine_secrets.h"
 #include "util/text.h"
 #include "vault/examine_vaults.h"
@@ -41,7 +41,9 @@ std::string UnresolvedText(const DefinitionsExamination& examination) {
   return text;
 }
 
-void RunVaults(Session& session) {
+}  // namespace
+
+Rendered DoctorVaults(Session& session) {
   const std::vector<ExaminedVault> vaults = ExamineVaults(session.context(), session.config(), session.repo());
   Definitions definitions(session.context(), session.config(), &session.datastore());
   DefinitionsExamination users = FindVaultUsers(definitions, session.model_types());
@@ -65,15 +67,16 @@ void RunVaults(Session& session) {
                         one.name, one.type);
   }
   if (vaults.empty() && !failed) text += "There are no vaults, and nothing needs one.\n";
-  session.Print({{{"overallStatus", failed ? "fail" : "pass"},
-                  {"scanned", users.scanned},
-                  {"hasVault", has_vault},
-                  {"findings", ToJson(users.findings)},
-                  {"unresolved", ToJson(users.unresolved)},
-                  {"vaults", std::move(list)}},
-                 text + UnresolvedText(users)});
-  if (failed) throw ExitQuietly{1};
+  return {{{"overallStatus", failed ? "fail" : "pass"},
+           {"scanned", users.scanned},
+           {"hasVault", has_vault},
+           {"findings", ToJson(users.findings)},
+           {"unresolved", ToJson(users.unresolved)},
+           {"vaults", std::move(list)}},
+          text + UnresolvedText(users)};
 }
+
+namespace {
 
 // Where the secret could go: the place that the hint of a refused save names, filled in.
 Json RemediationOf(const ExaminedDefinition& definition, const std::string& path, const std::string& vault) {
@@ -96,7 +99,9 @@ std::string VaultForSecrets(Session& session) {
   return names.empty() ? "VAULT" : names.front();
 }
 
-void RunSecrets(Session& session) {
+}  // namespace
+
+Rendered DoctorSecrets(Session& session) {
   Definitions definitions(session.context(), session.config(), &session.datastore());
   const DefinitionsExamination examination = FindLiteralSecrets(definitions, session.model_types());
   const std::string vault = VaultForSecrets(session);
@@ -117,24 +122,21 @@ void RunSecrets(Session& session) {
   }
   const bool failed = !findings.empty();
   if (!failed) text += fmt::format("pass  no secret in the clear in {}\n", Count(examination.scanned, "definition"));
-  session.Print({{{"overallStatus", failed ? "fail" : "pass"},
-                  {"scanned", examination.scanned},
-                  {"findings", std::move(findings)},
-                  {"unresolved", ToJson(examination.unresolved)}},
-                 text + UnresolvedText(examination)});
-  if (failed) throw ExitQuietly{1};
+  return {{{"overallStatus", failed ? "fail" : "pass"},
+           {"scanned", examination.scanned},
+           {"findings", std::move(findings)},
+           {"unresolved", ToJson(examination.unresolved)}},
+          text + UnresolvedText(examination)};
 }
-
-}  // namespace
 
 void AddDoctorVaults(CLI::App& group, Session& session) {
   CLI::App* command = AddRepoCommand(group, session, "vaults", "Whether the vaults can be used");
-  command->callback([&session] { RunVaults(session); });
+  command->callback([&session] { PrintDoctor(session, DoctorVaults(session)); });
 }
 
 void AddDoctorSecrets(CLI::App& group, Session& session) {
   CLI::App* command = AddRepoCommand(group, session, "secrets", "Whether a definition holds a secret in the clear");
-  command->callback([&session] { RunSecrets(session); });
+  command->callback([&session] { PrintDoctor(session, DoctorSecrets(session)); });
 }
 
 }  // namespace swamp

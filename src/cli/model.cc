@@ -8,6 +8,7 @@
 #include "cli/expression_wiring.h"
 #include "cli/model_run.h"
 #include "cli/render/table.h"
+#include "datastore/definitions_tier.h"
 #include "model/definition_secrets.h"
 #include "model/definition_validation.h"
 #include "model/edit_models.h"
@@ -209,25 +210,25 @@ void AddSearch(CLI::App& group, Session& session, const char* name, bool hidden)
 void RunEdit(Session& session, const std::string& name, const std::string& file) {
   const Context& context = session.context();
   ConfigTier& config = session.config();
-  Definitions definitions(context, config);
+  Definitions definitions(context, config, &session.datastore());
   StoredDefinition current = definitions.RequireForChange(name);
   const auto reload = [&]() -> const Document& {
     config.Refresh(context);
+    if (current.automatic) OpenAutoDefinitionsTier(session.repo(), session.datastore())->Refresh(context);
     current = definitions.Require(name);
     return current.document;
   };
   const auto [text, editor] =
       ReadNewText(session, file, "Pipe the new definition in, or name it with --file.", reload,
                   [&](const std::string& t) { CheckModelText(session.model_types(), current, t); });
-  std::string path = current.document.path;
-  std::string new_name = current.definition.name;
+  StoredDefinition now = current;
   if (text) {
-    const StoredDefinition updated =
-        UpdateModel(context, config, session.model_types(), {.current = current, .text = *text});
-    path = updated.document.path;
-    new_name = updated.definition.name;
+    const UpdateModelRequest request{.current = current, .text = *text};
+    now = current.automatic ? UpdateAutomaticModel(context, session.repo(), session.datastore(), config, session.model_types(), request)
+                            : UpdateModel(context, config, session.model_types(), request);
   }
-  Json json = DescribeEdit(config.Locate(path), editor, new_name, current.definition.type);
+  const std::string& new_name = now.definition.name;
+  Json json = DescribeEdit(definitions.Locate(now), editor, new_name, current.definition.type);
   json["editType"] = "definition";
   session.Print({json, text ? fmt::format("Updated {}\n", new_name) : fmt::format("{} is unchanged\n", new_name)});
 }

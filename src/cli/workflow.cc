@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/editor.h"
 #include "cli/render/table.h"
+#include "cli/render/workflow_graph.h"
 #include "util/text.h"
 #include "workflow/edit_workflows.h"
 #include "workflow/schema.h"
@@ -160,17 +161,20 @@ void AddCreate(CLI::App& group, Session& session) {
 void AddGet(CLI::App& group, Session& session) {
   struct Options {
     std::string workflow;
+    bool graph = false;
     bool refresh = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = AddRepoCommand(group, session, "get", "Show a workflow");
   command->add_option("workflow_id_or_name", options->workflow, "Name or id")->required();
+  command->add_flag("--graph", options->graph, "Draw the jobs and what they wait for; --json is the same with and without");
   command->add_flag("--refresh", options->refresh, "Bring the configuration up to date first");
   command->callback([&session, options] {
     if (options->refresh) session.config().Refresh(session.context());
     const StoredWorkflow stored = Workflows(session.context(), session.config()).Require(options->workflow);
     const std::string path = session.config().Locate(stored.document.path).string();
-    session.Print({DescribeWorkflow(stored.workflow, path), WorkflowText(stored.workflow, path)});
+    session.Print({DescribeWorkflow(stored.workflow, path),
+                   options->graph ? DrawWorkflow(stored.workflow) : WorkflowText(stored.workflow, path)});
   });
 }
 

@@ -296,21 +296,34 @@ void Catalog::CompareAll() {
       if (entry.kind == FileKind::kFolder && IsReadableDataName(entry.name)) here.insert({owner, entry.name});
     }
   }
-  std::set<DataKey> gone;
-  if (!options_.lazy) {
-    Statement names(database_->handle(), "SELECT DISTINCT type_normalized, model_id, data_name FROM catalog WHERE namespace=?");
-    names.Bind(1, options_.name_space);
-    while (names.Next()) {
-      DataKey key{{names.Text(0), names.Text(1)}, names.Text(2)};
-      if (!here.contains(key)) gone.insert(std::move(key));
-    }
-  }
+  std::set<DataKey> gone = NamesWithRows();
+  for (const DataKey& key : here) gone.erase(key);
   for (const DataKey& key : here) {
     if (!LooksCurrent(key, statements)) Refresh(key, statements, false);
   }
   for (const DataKey& key : gone) Refresh(key, statements, false);
   SetMeta("swamp_pulled", pulled);
   transaction.Commit();
+}
+
+std::set<DataKey> Catalog::NamesWithRows() {
+  std::set<DataKey> names;
+  Statement statement(database_->handle(), "SELECT DISTINCT type_normalized, model_id, data_name FROM catalog WHERE namespace=?");
+  statement.Bind(1, options_.name_space);
+  while (statement.Next()) names.insert({{statement.Text(0), statement.Text(1)}, statement.Text(2)});
+  return names;
+}
+
+// Whether a version that isn't here is nowhere. A lazy checkout's rows may be all that is left of a cache that was lost, so
+// there only a removal, or a pull that did not find the version, proves it.
+bool Catalog::IsGone(const DataKey& key, std::uint64_t version) {
+  if (!options_.lazy) return true;
+  if (cache_ == nullptr) return false;
+  StateDb& state = cache_->state();
+  const std::string path = key.VersionFolder(version) + "/metadata.yaml";
+  if (const auto row = state.FindDirty(path)) return row->kind == DirtyKind::kRemove;
+  if (const auto base = state.FindBase(path); base && !base->gone()) return false;
+  return state.Value(state_key::kPulledAll) || state.Value(state_key::kPulledPartPrefix + key.owner.Folder() + "/");
 }
 
 void Catalog::Refresh(const DataKey& key, Statements& statements, bool empty_before) {
@@ -331,21 +344,21 @@ void Catalog::Refresh(const DataKey& key, Statements& statements, bool empty_bef
       context_.log().Warn(kLog, fmt::format("left out: {}", error.message()));
     }
   }
-  if (!options_.lazy) {
-    std::erase_if(steps, [&](const VersionStep& one) {
-      if (std::binary_search(here.begin(), here.end(), one.version)) return false;
-      Statements::BindKey(statements.remove, options_.name_space, key).Bind(5, static_cast<std::int64_t>(one.version)).Run();
-      return true;
-    });
-  }
+  std::erase_if(steps, [&](const VersionStep& one) {
+    if (std::binary_search(here.begin(), here.end(), one.version) || !IsGone(key, one.version)) return false;
+    Statements::BindKey(statements.remove, options_.name_space, key).Bind(5, static_cast<std::int64_t>(one.version)).Run();
+    return true;
+  });
   const std::vector<VersionStep> before = steps;
   for (const auto& [version, record] : added) {
     steps.push_back({version, record.metadata.owner.step_name, !record.metadata.is_rename_marker(), false});
   }
   std::sort(steps.begin(), steps.end(), [](const VersionStep& a, const VersionStep& b) { return a.version > b.version; });
   std::uint64_t marker = here.empty() ? UINT64_MAX : store_.LatestVersion(key).value_or(0);
-  // Under lazy hydration the marker may be of versions that aren't here.
-  if (options_.lazy && !steps.empty()) marker = std::max(marker, steps.front().version);
+  // The newest may be one that isn't here.
+  if (!steps.empty() && !std::binary_search(here.begin(), here.end(), steps.front().version)) {
+    marker = std::max(marker, steps.front().version);
+  }
   const std::set<std::uint64_t> latest = LatestOf(steps, marker);
   for (const VersionStep& one : before) {
     if (one.was_latest == latest.contains(one.version)) continue;
@@ -373,13 +386,16 @@ void Catalog::Rebuild() {
   }
   SetMeta("swamp_place", Place());
   Statements statements(*database_);
+  std::set<DataKey> unseen = NamesWithRows();  // none unless lazy
   for (const DataOwner& owner : store_.Owners()) {
     for (const FolderEntry& entry : context_.files().List(store_.PathOf(owner.Folder()))) {
       if (entry.kind != FileKind::kFolder || !IsReadableDataName(entry.name)) continue;
       context_.Check();
       Refresh({owner, entry.name}, statements, !options_.lazy);
+      unseen.erase({owner, entry.name});
     }
   }
+  for (const DataKey& key : unseen) Refresh(key, statements, false);
   SetMeta("swamp_pulled", pulled);
   SetMeta("populated", "true");
   transaction.Commit();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "data/version_store.h"
@@ -53,6 +54,8 @@ class Catalog {
   void ApplyChangeLog();
   void CompareAll();
   bool LooksCurrent(const DataKey& key, Statements& statements);
+  bool IsGone(const DataKey& key, std::uint64_t version);
+  std::set<DataKey> NamesWithRows();
   void Refresh(const DataKey& key, Statements& statements, bool empty_before);
   std::string PulledState();
   std::string Place() const;

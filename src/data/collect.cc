@@ -17,10 +17,14 @@ constexpr Duration kRenameMarkersFor = std::chrono::hours(24 * 30);
 
 std::uint64_t SizeOf(const VersionStore& store, const DataKey& key, const std::vector<std::uint64_t>& versions) {
   std::uint64_t bytes = 0;
+  Files& files = store.context().files();
   for (const std::uint64_t version : versions) {
-    for (const char* file : {"/raw", "/metadata.yaml"}) {
-      const auto info = store.context().files().Stat(store.PathOf(key.VersionFolder(version) + file));
-      if (info) bytes += info->size;
+    const std::string folder = key.VersionFolder(version);
+    if (const auto info = files.Stat(store.PathOf(folder + "/metadata.yaml"))) bytes += info->size;
+    if (const auto info = files.Stat(store.PathOf(folder + "/raw"))) {
+      bytes += info->size;
+    } else if (const auto record = store.Find(key, version); record && store.HasContent(*record)) {
+      bytes += record->metadata.size.value_or(0);
     }
   }
   return bytes;

@@ -19,6 +19,12 @@
 namespace swamp {
 namespace {
 
+using QueryValues = std::vector<std::variant<std::string, std::int64_t, double>>;
+
+// Not to be had now: an error of the command, where other errors are those of one record.
+constexpr std::string_view kUnavailable = "content_unavailable";
+// Bodies that are fetched in one go.
+constexpr std::size_t kMostFetched = 1000;
 constexpr std::uint64_t kMostJson = 64ULL << 20;
 
 std::string FieldNames() {
@@ -60,10 +66,12 @@ bool Names(const cel::Expression& expression, std::string_view field) {
   return false;
 }
 
+bool NamesBody(const cel::Expression& expression) { return Names(expression, "attributes") || Names(expression, "content"); }
+
 // The rows of a query, one at a time; texts are read where SQLite has them.
 class Rows {
  public:
-  Rows(sqlite3* database, const std::string& sql, const std::vector<std::variant<std::string, std::int64_t, double>>& values)
+  Rows(sqlite3* database, const std::string& sql, const QueryValues& values)
       : database_(database) {
     Check(sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr));
     int index = 0;
@@ -154,10 +162,15 @@ cel::Value TagsValue(std::string_view json, cel::Arena& arena) {
   return cel::FromJson(TryParseJson(json).value_or(Json::object()), arena);
 }
 
+// Whether expressions see more of it than its size.
+bool HasBody(std::string_view content_type) { return IsJsonType(content_type) || IsTextType(content_type); }
+
 // The current row as an expression sees it.
 class RowActivation final : public cel::Activation {
  public:
-  RowActivation(const VersionStore& store, const Rows& rows) : store_(store), rows_(rows) {}
+  // `absent`: bodies that aren't here are added to it, and are errors to the expression; null: they are fetched.
+  RowActivation(const VersionStore& store, const Rows& rows, std::vector<DataRecord>* absent = nullptr)
+      : store_(store), rows_(rows), absent_(absent) {}
 
   void Forget() const { body_.reset(); }
 
@@ -176,9 +189,19 @@ class RowActivation final : public cel::Activation {
       case FieldKind::kBody:
         break;
     }
+    const bool attributes = kFields[number].name == "attributes";
+    if (attributes && !IsJsonType(rows_.Text(*FieldNumber("contentType")))) return cel::FromJson(Json::object(), arena);
+    if (absent_ != nullptr) {
+      DataRecord record = RecordIn(rows_);
+      if (HasBody(record.metadata.content_type) && !store_.context().files().Stat(store_.PathOf(record.RawPath()))) {
+        absent_->push_back(std::move(record));
+        return cel::Value::Error(arena.New<cel::Failure>(cel::Failure{.text = "not here"}));
+      }
+    }
     try {
-      return cel::FromJson(kFields[number].name == "content" ? Body().content : Body().attributes, arena);
+      return cel::FromJson(attributes ? Body().attributes : Body().content, arena);
     } catch (const UserError& error) {
+      if (error.code() == kUnavailable) throw;
       return cel::Value::Error(arena.New<cel::Failure>(cel::Failure{.text = arena.Copy(error.message())}));
     }
   }
@@ -196,6 +219,7 @@ class RowActivation final : public cel::Activation {
  private:
   const VersionStore& store_;
   const Rows& rows_;
+  std::vector<DataRecord>* absent_;
   mutable std::optional<DataBody> body_;  // of the current row
 };
 
@@ -226,7 +250,7 @@ Json RowJson(const Rows& rows) {
 }
 
 std::string SelectSql(const DataQuery& query, const cel::Expression& predicate,
-                      std::vector<std::variant<std::string, std::int64_t, double>>& values) {
+                      QueryValues& values) {
   std::string sql = "SELECT ";
   for (std::size_t i = 0; i < kColumnFields; ++i) {
     if (i > 0) sql += ", ";
@@ -283,8 +307,8 @@ bool IsTextType(std::string_view content_type) {
 
 DataBody ReadBody(const VersionStore& store, const DataRecord& record) {
   DataBody body;
+  if (!HasBody(record.metadata.content_type)) return body;
   const bool is_json = IsJsonType(record.metadata.content_type);
-  if (!is_json && !IsTextType(record.metadata.content_type)) return body;
   const auto file = store.OpenContent(record);
   if (!file) return body;
   const std::uint64_t size = file->Info().size;
@@ -317,14 +341,43 @@ DataBody ReadBodyIfValid(const VersionStore& store, const DataRecord& record) {
   }
 }
 
+// Bodies that the query will look at are fetched side by side instead of one after the other.
+void DataQueries::FetchBodies(const DataQuery& query, const std::string& sql, const QueryValues& values,
+                              const cel::Expression& predicate, const std::optional<cel::Expression>& select) {
+  std::vector<DataRecord> absent;
+  const auto fetch = [&] { store_.FetchContent(std::exchange(absent, {})); };
+  Rows rows(catalog_.database().handle(), sql, values);
+  const RowActivation activation(store_, rows, &absent);
+  cel::Evaluator evaluator(predicate);
+  std::optional<cel::Evaluator> projector;
+  if (select) projector.emplace(*select);
+  for (std::size_t looked_at = 0; rows.Next(); ++looked_at) {
+    if (looked_at % 1024 == 0) context_.Check();
+    activation.Forget();
+    const std::size_t before = absent.size();
+    const bool matches = evaluator.Evaluate(activation).is_true();
+    // A projection of a record that may match: nearly all of those whose predicate needs the body do not.
+    if (matches && projector) projector->Evaluate(activation);
+    if (matches && absent.size() == before && (query.with_content || query.with_attributes) &&
+        HasBody(rows.Text(*FieldNumber("contentType")))) {
+      absent.push_back(RecordIn(rows));
+    }
+    if (absent.size() >= kMostFetched) fetch();
+  }
+  fetch();
+}
+
 DataQueryResult DataQueries::Run(const DataQuery& query) {
   const cel::Expression predicate = ParseExpression(query.predicate, "predicate");
   std::optional<cel::Expression> select;
   if (query.select) select.emplace(ParseExpression(*query.select, "projection"));
-  std::vector<std::variant<std::string, std::int64_t, double>> values;
+  QueryValues values;
   const std::string sql = SelectSql(query, predicate, values);
 
   catalog_.CatchUp();
+  // With a limit the last record that counts isn't known before all before it have been read.
+  const bool reads_bodies = query.with_content || query.with_attributes || NamesBody(predicate) || (select && NamesBody(*select));
+  if (reads_bodies && !query.limit && store_.LeavesContentOut()) FetchBodies(query, sql, values, predicate, select);
   const Snapshot snapshot(catalog_.database());
   Rows rows(catalog_.database().handle(), sql, values);
   const RowActivation activation(store_, rows);
@@ -342,7 +395,7 @@ DataQueryResult DataQueries::Run(const DataQuery& query) {
     const cel::Value matches = evaluator.Evaluate(activation);
     if (matches.is_error()) note_error(predicate.Explain(matches.as_error(), activation).message);
     if (!matches.is_true()) continue;
-    if (!catalog_.options().lazy && !context_.files().Stat(store_.PathOf(RecordIn(rows).RawPath()))) continue;
+    if (!catalog_.options().lazy && !store_.HasContent(RecordIn(rows))) continue;
     if (query.limit && result.results.size() >= *query.limit) {
       result.limited = true;
       break;
@@ -359,6 +412,7 @@ DataQueryResult DataQueries::Run(const DataQuery& query) {
       }
       if (query.with_attributes) record["attributes"] = activation.Body().attributes;
     } catch (const UserError& error) {  // the record is there all the same
+      if (error.code() == kUnavailable) throw;
       if (query.with_content) record["content"] = "";
       if (query.with_attributes) record["attributes"] = Json::object();
       note_error(error.message());

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "data/catalog.h"
@@ -9,6 +10,10 @@
 #include "util/json.h"
 
 namespace swamp {
+
+namespace cel {
+class Expression;
+}
 
 struct DataQuery {
   std::string predicate;                   // CEL over the fields of fields.h; only records for which it is true
@@ -50,6 +55,10 @@ class DataQueries {
                                      const std::optional<std::string>& model_id = std::nullopt);
 
  private:
+  using QueryValues = std::vector<std::variant<std::string, std::int64_t, double>>;
+  void FetchBodies(const DataQuery& query, const std::string& sql, const QueryValues& values, const cel::Expression& predicate,
+                   const std::optional<cel::Expression>& select);
+
   const Context& context_;
   const VersionStore& store_;
   Catalog& catalog_;

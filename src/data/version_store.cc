@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "datastore/hydrate.h"
 #include "datastore/marker_version.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -146,7 +147,11 @@ std::unique_ptr<VersionStore> VersionStore::Open(const Context& context, const R
   // A datastore that doesn't hold data/ leaves it in the checkout.
   const bool held = root == datastore.tier_root();
   Cache* const cache = datastore.synced() && held ? &datastore.replica(context).cache() : nullptr;
-  return std::make_unique<VersionStore>(context, root, cache, repo.swamp_folder() / "data" / "_catalog.db-changes");
+  auto store = std::make_unique<VersionStore>(context, root, cache, repo.swamp_folder() / "data" / "_catalog.db-changes");
+  if (cache != nullptr) {
+    store->set_fetcher([context, &datastore](std::span<const std::string> paths) { datastore.Hydrate(context, paths); });
+  }
+  return store;
 }
 
 void VersionStore::Log(std::span<const DataKey> keys) const {
@@ -450,6 +455,7 @@ std::uint64_t VersionStore::RemoveVersions(const DataKey& key, std::span<const s
     for (const std::uint64_t version : versions) {
       const std::string folder = key.VersionFolder(version);
       if (!files_.Stat(PathOf(folder))) continue;
+      bytes += RecordContentElsewhere(guard, folder + "/raw");
       for (const std::string& file : ListFilesBelow(files_, PathOf(folder))) guard.RecordRemoval(folder + "/" + file);
       bytes += RemoveFolder(key, version);
     }
@@ -459,6 +465,14 @@ std::uint64_t VersionStore::RemoveVersions(const DataKey& key, std::span<const s
   }
   Log(key);
   return bytes;
+}
+
+// Content that was never fetched goes with its version. Answers its size.
+std::uint64_t VersionStore::RecordContentElsewhere(ChangeGuard& guard, const std::string& raw) const {
+  if (cache_ == nullptr || !IsLeftOut(*cache_, raw)) return 0;
+  const std::uint64_t size = cache_->state().FindBase(raw)->size;
+  guard.RecordRemoval(raw);
+  return size;
 }
 
 std::uint64_t VersionStore::RemoveName(const DataKey& key) {
@@ -584,8 +598,37 @@ std::optional<DataRecord> VersionStore::Resolve(const DataKey& key) const {
   return std::nullopt;
 }
 
+bool VersionStore::HasContent(const DataRecord& record) const {
+  if (files_.Stat(PathOf(record.RawPath()))) return true;
+  if (cache_ == nullptr) return false;
+  const std::lock_guard lock(mutex_);
+  return IsLeftOut(*cache_, record.RawPath());
+}
+
+bool VersionStore::LeavesContentOut() const {
+  if (cache_ == nullptr) return false;
+  const std::lock_guard lock(mutex_);
+  return cache_->state().Value(state_key::kLeftOut).has_value();
+}
+
+void VersionStore::FetchContent(std::span<const DataRecord> records) const {
+  if (!fetcher_) return;
+  std::vector<std::string> paths;
+  for (const DataRecord& record : records) {
+    if (!files_.Stat(PathOf(record.RawPath()))) paths.push_back(record.RawPath());
+  }
+  if (paths.empty()) return;
+  const std::lock_guard lock(mutex_);
+  fetcher_(paths);
+}
+
+fs::path VersionStore::ContentPath(const DataRecord& record) const {
+  FetchContent(std::span(&record, 1));
+  return PathOf(record.RawPath());
+}
+
 std::unique_ptr<InputFile> VersionStore::OpenContent(const DataRecord& record) const {
-  const fs::path path = PathOf(record.RawPath());
+  const fs::path path = ContentPath(record);
   const auto info = files_.Stat(path);
   if (info && info->kind != FileKind::kFile) {
     throw UserError("path_escape", fmt::format("{} is no file, so it is not read", path.string()));

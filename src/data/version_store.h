@@ -120,6 +120,9 @@ class VersionStore {
   // `cache`: of a synced datastore, whose root is `root`; null otherwise. `change_log`: a file that gets a line for each
   // name that is changed, for the catalog (catalog.h); empty: none.
   VersionStore(const Context& context, std::filesystem::path root, Cache* cache, std::filesystem::path change_log = {});
+  // How content that is in the bucket only comes here, by tier paths.
+  using Fetcher = std::function<void(std::span<const std::string>)>;
+  void set_fetcher(Fetcher fetcher) { fetcher_ = std::move(fetcher); }
   // The store of a repository's datastore.
   static std::unique_ptr<VersionStore> Open(const Context& context, const Repository& repo, Datastore& datastore);
 
@@ -174,6 +177,15 @@ class VersionStore {
   // The latest version, and where the name was renamed, that of its new name, at most 5 renames on. A deleted name, and
   // renames that lead nowhere, are nothing.
   std::optional<DataRecord> Resolve(const DataKey& key) const;
+  // Whether the content can be had: it is here, or in the bucket only (lazy hydration).
+  bool HasContent(const DataRecord& record) const;
+  // Whether any content may be in the bucket only.
+  bool LeavesContentOut() const;
+  // Brings the content of all of them here. All that reads content does so by itself; this is quicker for many.
+  // Throws UserError content_unavailable.
+  void FetchContent(std::span<const DataRecord> records) const;
+  // The file with the content, for whoever opens it without this store's help.
+  std::filesystem::path ContentPath(const DataRecord& record) const;
   // Null: the version has been removed.
   std::unique_ptr<InputFile> OpenContent(const DataRecord& record) const;
   // The content in pieces. Throws UserError data_corrupt at the end when it is not what the checksum says, and
@@ -194,6 +206,7 @@ class VersionStore {
   void Discard(const DataKey& key, std::uint64_t version);
   std::uint64_t RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name);
   std::uint64_t RemoveFolder(const DataKey& key, std::uint64_t version);
+  std::uint64_t RecordContentElsewhere(ChangeGuard& guard, const std::string& raw) const;
   std::uint64_t RemoveFile(const std::string& tier_path);
   void Log(std::span<const DataKey> keys) const;
   void Log(const DataKey& key) const { Log(std::span(&key, 1)); }
@@ -204,6 +217,7 @@ class VersionStore {
   Cache* cache_;
   std::filesystem::path change_log_;
   Files& files_;
+  Fetcher fetcher_;
   mutable std::mutex mutex_;  // one change at a time; the cache's database is not thread-safe
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "datastore/marker_version.h"
+#include "datastore/placing.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/log.h"
@@ -118,15 +119,21 @@ void Cache::MarkEverything() {
 void Cache::FinishPlacing(const Context& context) {
   if (state_->Placing().empty()) return;
   const Guard guard = Lock(context);
+  swamp::FinishPlacing(*this);
+}
+
+void FinishPlacing(Cache& cache) {
+  std::vector<Base> begun = cache.state().Placing();
+  if (begun.empty()) return;
   StateDb::Settlement settlement{.placed = true};
-  for (Base& base : state_->Placing()) {  // once more: its owner may have been alive
-    const auto local = Inspect(base.path, std::nullopt);
+  for (Base& base : begun) {
+    const auto local = cache.Inspect(base.path, std::nullopt);
     if (!local || local->sha256 != base.sha256) continue;
     base.local_mtime_ns = local->mtime_ns;
     base.local_size = local->size;
     settlement.set.push_back(std::move(base));
   }
-  state_->Settle(settlement);
+  cache.state().Settle(settlement);
 }
 
 Cache::WriteOutcome Cache::Write(const Context& context, const std::string& path, std::string_view bytes,

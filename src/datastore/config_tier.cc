@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "datastore/definitions_tier.h"
 #include "objectstore/directory_store.h"
 #include "util/clock.h"
 #include "util/digest.h"
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLog = "datastore·config";
+constexpr const char* kAutomatic = "auto-definitions";
 constexpr std::uint64_t kDocumentLimit = 64 << 20;
 
 std::string HowToResolve(const std::string& tier_path) {
@@ -134,8 +136,9 @@ std::unique_ptr<ConfigChange> FolderConfigTier::Begin(const Context& context) {
 
 class SyncedConfigTier final : public ConfigTier {
  public:
-  explicit SyncedConfigTier(Datastore& datastore)
-      : datastore_(datastore), root_(datastore.tier_root() / "config") {}
+  // `prefix`: what comes before a document's path: "config/", or nothing for those in auto-definitions/.
+  SyncedConfigTier(Datastore& datastore, std::string prefix)
+      : datastore_(datastore), prefix_(std::move(prefix)), root_(datastore.tier_root() / prefix_) {}
 
   std::optional<Document> Read(const Context& context, const std::string& path) override {
     FillOnce(context);
@@ -146,7 +149,11 @@ class SyncedConfigTier final : public ConfigTier {
     return DocumentsBelow(context.files(), root_, folder);
   }
   void Refresh(const Context& context) override {
-    datastore_.Pull(context, PullScope::kConfig);
+    if (prefix_.empty()) {
+      datastore_.PullFolder(context, kAutomatic);
+    } else {
+      datastore_.Pull(context, PullScope::kConfig);
+    }
     filled_ = true;
   }
   std::unique_ptr<ConfigChange> Begin(const Context& context) override;
@@ -160,7 +167,7 @@ class SyncedConfigTier final : public ConfigTier {
     filled_ = true;
     if (datastore_.replica(context).cache().state().HasBases()) return;
     try {
-      datastore_.Pull(context, PullScope::kConfig);
+      Refresh(context);
     } catch (const StoreError& error) {
       if (!error.transient()) throw;
       context.log().Warn(kLog, fmt::format("the cache is empty and the datastore cannot be reached: {}",
@@ -169,6 +176,7 @@ class SyncedConfigTier final : public ConfigTier {
   }
 
   Datastore& datastore_;
+  std::string prefix_;
   fs::path root_;
   bool filled_ = false;
 };
@@ -193,8 +201,8 @@ void IfReachable(const Context& context, const Work& work) {
 
 class SyncedConfigChange final : public ConfigChange {
  public:
-  SyncedConfigChange(const Context& context, Datastore& datastore)
-      : context_(context), datastore_(datastore), cache_(datastore.replica(context).cache()) {}
+  SyncedConfigChange(const Context& context, Datastore& datastore, std::string prefix)
+      : context_(context), datastore_(datastore), prefix_(std::move(prefix)), cache_(datastore.replica(context).cache()) {}
 
   void Create(const std::string& path, std::string_view bytes) override {
     Cache::WriteOutcome outcome = cache_.Write(context_, TierPathOf(path), bytes, Expected::AbsentAndSettled());
@@ -243,7 +251,7 @@ class SyncedConfigChange final : public ConfigChange {
         context_.log().Warn(kLog, ConflictError(conflict, context_.clock().Now()).message());
         continue;
       }
-      Lost one{.path = conflict.path.substr(std::string_view("config/").size()),
+      Lost one{.path = conflict.path.substr(prefix_.size()),
                .at = context_.clock().Now()};
       one.created_here = conflict.kind == PushConflict::Kind::kEdited && created_.contains(conflict.path);
       // The command fails as if the peer's document had been there from the start: nothing to keep.
@@ -255,7 +263,7 @@ class SyncedConfigChange final : public ConfigChange {
   }
 
  private:
-  static std::string TierPathOf(const std::string& path) { return "config/" + path; }
+  std::string TierPathOf(const std::string& path) const { return prefix_ + path; }
 
   // Another process of this checkout may have pushed our change along with its own, and been told that a peer was
   // faster: this command must not call it done.
@@ -299,6 +307,7 @@ class SyncedConfigChange final : public ConfigChange {
 
   Context context_;
   Datastore& datastore_;
+  std::string prefix_;
   Cache& cache_;
   std::map<std::string, std::string> changed_;  // tier path: SHA-256 of what was written
   std::map<std::string, std::string> removed_;  // tier path: the version that was removed
@@ -307,11 +316,10 @@ class SyncedConfigChange final : public ConfigChange {
 
 std::unique_ptr<ConfigChange> SyncedConfigTier::Begin(const Context& context) {
   IfReachable(context, [&] {
-    datastore_.Pull(context, PullScope::kConfig);
-    filled_ = true;
+    Refresh(context);
     if (!UnpublishedPaths(datastore_.replica(context).cache()).empty()) PublishEarlierChanges(context, datastore_);
   });
-  return std::make_unique<SyncedConfigChange>(context, datastore_);
+  return std::make_unique<SyncedConfigChange>(context, datastore_, prefix_);
 }
 
 std::string ByPeer(const std::string& peer, const std::optional<Time>& time, Time now) {
@@ -379,10 +387,19 @@ std::unique_ptr<ConfigTier> OpenConfigTier(const Repository& repo, Datastore& da
     return std::make_unique<FolderConfigTier>(repo.root, repo.swamp_folder() / "locks", "",
                                               datastore.conflicts(), false);
   }
-  if (datastore.synced()) return std::make_unique<SyncedConfigTier>(datastore);
+  if (datastore.synced()) return std::make_unique<SyncedConfigTier>(datastore, "config/");
   datastore.RequireFolder();
   return std::make_unique<FolderConfigTier>(datastore.tier_root() / "config",
                                             datastore.tier_root() / ".datastore-locks", "config/",
+                                            datastore.conflicts(), true);
+}
+
+std::unique_ptr<ConfigTier> OpenAutoDefinitionsTier(const Repository& repo, Datastore& datastore) {
+  const fs::path root = datastore.FolderOf(kAutomatic).parent_path();
+  const bool held = root == datastore.tier_root();
+  if (held && datastore.synced()) return std::make_unique<SyncedConfigTier>(datastore, "");
+  datastore.RequireFolder();
+  return std::make_unique<FolderConfigTier>(root, held ? root / ".datastore-locks" : repo.swamp_folder() / "locks", "",
                                             datastore.conflicts(), true);
 }
 

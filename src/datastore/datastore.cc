@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "datastore/hydrate.h"
 #include "objectstore/directory_store.h"
 #include "objectstore/open_store.h"
 #include "objectstore/probe.h"
@@ -136,7 +137,8 @@ Replica& Datastore::replica(const Context& context) {
                                                       .pull_concurrency = s3_config_->pull_concurrency,
                                                       .push_concurrency = s3_config_->push_concurrency,
                                                       .folders = settings_.directories,
-                                                      .excludes = ExcludePatterns(settings_.exclude)});
+                                                      .excludes = ExcludePatterns(settings_.exclude),
+                                                      .lazy = settings_.lazy});
   return *replica_;
 }
 
@@ -249,6 +251,10 @@ PullReport Datastore::PullModelData(const Context& context, const std::string& m
 PullReport Datastore::PullFolder(const Context& context, const std::string& folder) {
   return WithinTimeLimit(context, "pull",
                          [&](const Context& limited) { return swamp::PullFolder(limited, replica(limited), folder); });
+}
+
+void Datastore::Hydrate(const Context& context, std::span<const std::string> paths) {
+  WithinTimeLimit(context, "download", [&](const Context& limited) { swamp::Hydrate(limited, replica(limited), paths); });
 }
 
 PushReport Datastore::Push(const Context& context, const PushOptions& request) {

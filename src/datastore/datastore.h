@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "datastore/lock.h"
@@ -66,6 +67,8 @@ class Datastore {
   // Of the data only one model's ("type/id"), and nothing else.
   PullReport PullModelData(const Context& context, const std::string& model);
   PullReport PullFolder(const Context& context, const std::string& folder);
+  // Brings here what lazy pulls left out (hydrate.h).
+  void Hydrate(const Context& context, std::span<const std::string> paths);
   PushReport Push(const Context& context, const PushOptions& request = {});
   void set_sync_timeout(Duration timeout) { settings_.sync_timeout = timeout; }
 

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <set>
 
 #include "datastore/marker_version.h"
+#include "datastore/moved_away.h"
 #include "datastore/name_space.h"
 #include "datastore/status.h"
 #include "datastore/tombstone.h"
@@ -130,16 +133,28 @@ class NamespaceMove {
     if (to_.synced()) Publish();
   }
 
-  // Takes away from the old place what is safe at the new one.
-  void RemoveOld() {
+  // Takes away from the old place what is safe at the new one. `ensure_alone`: throws when another migration may be under way.
+  void RemoveOld(const std::function<void()>& ensure_alone) {
     std::vector<std::string> left;
+    if (from_.synced()) {
+      std::vector<std::string> paths;
+      for (const Move& move : moves_) paths.push_back(move.path);
+      BeginMovingAway(FromCache().state(), paths);
+    }
     for (const Move& move : moves_) {
       context_.Check();
       if (!IsSafe(move) || !RemoveOne(move)) left.push_back(move.path);
     }
     if (from_.synced()) {
-      for (const PushConflict& conflict : from_.Push(context_).conflicts) left.push_back(conflict.path);
+      const PushReport report = from_.Push(context_, {.moving_away = true});
+      for (const PushConflict& conflict : report.conflicts) left.push_back(conflict.path);
+      removed_by_others_.insert(report.found_gone.begin(), report.found_gone.end());
+      EndMovingAway(FromCache().state());
       MoveConflictCopies();
+    }
+    if (!removed_by_others_.empty()) {
+      ensure_alone();
+      RemoveCopies();
     }
     if (left.empty()) return;
     result_.notes.push_back(fmt::format("{} changed meanwhile and left at the old place:{}",
@@ -156,7 +171,7 @@ class NamespaceMove {
   // Makes what is here of a datastore all that there is of it.
   void Bring(Datastore& datastore) {
     if (!datastore.synced()) return;
-    if (request_.confirmed && !UnpublishedPaths(datastore.replica(context_).cache()).empty()) {
+    if (request_.confirmed && !datastore.replica(context_).cache().state().AllDirty().empty()) {
       for (const PushConflict& conflict : datastore.Push(context_).conflicts) {
         result_.notes.push_back(fmt::format("{} was changed by another checkout as well, whose version stays{}", conflict.path,
                                             conflict.local_copy.empty() ? std::string()
@@ -164,7 +179,7 @@ class NamespaceMove {
       }
     }
     std::vector<std::string> missing;
-    const PullReport report = datastore.Pull(context_, PullScope::kAll, PullEffort::kRestoreMissing);
+    const PullReport report = datastore.Pull(context_, PullScope::kAll, PullEffort::kEverything);
     for (const PathProblem& problem : report.problems) {
       if (!problem.message.starts_with("path_escape")) missing.push_back(problem.path + ": " + problem.message);
     }
@@ -254,14 +269,33 @@ class NamespaceMove {
     return base && base->sha256 == move.sha256;
   }
 
+  // What somebody had removed from the old place by the time when this migration copied it is not to live on at the new one. What was
+  // there before may have come by a migration that removed the old one then.
+  void RemoveCopies() {
+    std::vector<std::string> gone;
+    for (const Move& move : moves_) {
+      if (move.there || !removed_by_others_.contains(move.path)) continue;
+      gone.push_back(move.path);
+      if (to_.synced()) {
+        ToCache().Remove(context_, move.path, Expected::Version(move.sha256));
+      } else if (const auto copy = to_.store(context_).Head(context_, move.path); copy && Sha256Of(files_, Target(move)) == move.sha256) {
+        to_.store(context_).Delete(context_, move.path, copy->info.etag);
+      }
+    }
+    if (gone.empty()) return;
+    if (to_.synced()) to_.Push(context_);
+    result_.notes.push_back("removed by somebody else meanwhile, and so at both places:" + Listed(gone));
+  }
+
   // False: it is no longer the version that was copied.
   bool RemoveOne(const Move& move) {
     if (!from_.synced()) {
       ObjectStore& store = from_.store(context_);
       const auto object = store.Head(context_, move.path);
-      if (!object) return true;
-      if (Sha256Of(files_, Source(move)) != move.sha256) return false;
-      if (store.Delete(context_, move.path, object->info.etag) == DeleteOutcome::kRefused) return false;
+      if (object && Sha256Of(files_, Source(move)) != move.sha256) return false;
+      const DeleteOutcome deleted = object ? store.Delete(context_, move.path, object->info.etag) : DeleteOutcome::kAbsent;
+      if (deleted == DeleteOutcome::kRefused) return false;
+      if (deleted == DeleteOutcome::kAbsent) removed_by_others_.insert(move.path);
       RemoveEmptyFolders(files_, Source(move).parent_path(), from_.tier_root());
       return true;
     }
@@ -291,6 +325,7 @@ class NamespaceMove {
   const NamespaceMigrateRequest& request_;
   NamespaceMigrateResult& result_;
   std::vector<Move> moves_;
+  std::set<std::string> removed_by_others_;  // from the old place, before this migration could
 };
 
 // The namespace to move to or from. A migration out that has come past the marker is known by the claim it left.
@@ -310,7 +345,9 @@ std::string SlugOf(const Context& context, const Repository& repo, const Datasto
                   "Register or choose one with `swamp datastore namespace set <slug>`.");
 }
 
-void RequireOwnPlace(const Context& context, const Repository& repo, Datastore& named, Datastore& unnamed,
+// False: nothing outside the namespaces is known to be this repository's, and there is nothing. What another repository puts there
+// from now on is not to be moved.
+bool RequireOwnPlace(const Context& context, const Repository& repo, Datastore& named, Datastore& unnamed,
                      const std::string& slug, const NamespaceMigrateRequest& request) {
   const auto claim = ReadNamespaceClaim(context, named.store(context), slug);
   if (claim && claim->repo_id != repo.id()) {
@@ -329,6 +366,7 @@ void RequireOwnPlace(const Context& context, const Repository& repo, Datastore& 
   } else if (request.confirmed) {
     ClaimNamespace(context, named.WritableStore(context), slug, repo.id());
   }
+  return own || request.reverse;
 }
 
 }  // namespace
@@ -353,7 +391,7 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
                                 .folders = {},
                                 .notes = {}};
   result.place = to.synced() ? to.store(context).Describe() : to.tier_root().string();
-  RequireOwnPlace(context, repo, named, unnamed, slug, request);
+  if (!RequireOwnPlace(context, repo, named, unnamed, slug, request)) return result;
   std::unique_ptr<StoreLock> outer;
   std::unique_ptr<StoreLock> inner;
   if (request.confirmed) {
@@ -368,10 +406,15 @@ NamespaceMigrateResult MigrateNamespace(const Context& context, const Repository
   migration.Look();
   if (!request.confirmed) return result;
   migration.CopyAll();
-  outer->EnsureHeld(context);
-  inner->EnsureHeld(context);
+  for (std::string& note : request.side.carry(context, from, to)) result.notes.push_back(std::move(note));
+  const auto ensure_alone = [&] {
+    outer->EnsureHeld(context);
+    inner->EnsureHeld(context);
+  };
+  ensure_alone();
   if (request.leave) SaveNamespace(context, repo, std::nullopt);
-  migration.RemoveOld();
+  migration.RemoveOld(ensure_alone);
+  request.side.drop(context, from, to);
   inner->Release(context);
   outer->Release(context);
   return result;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datastore/datastore.h"
+#include "datastore/side_state.h"
 
 namespace swamp {
 
@@ -12,6 +13,7 @@ struct NamespaceMigrateRequest {
   bool reverse = false;    // out of the namespace, to the layout without one
   bool leave = false;      // and let the repository use that from then on
   bool confirmed = false;  // false: only look
+  SideState side = {};
 };
 
 struct NamespaceMigrateResult {

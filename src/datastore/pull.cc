@@ -6,7 +6,10 @@
 #include <cerrno>
 #include <set>
 
+#include "datastore/hydrate.h"
 #include "datastore/marker_version.h"
+#include "datastore/moved_away.h"
+#include "datastore/placing.h"
 #include "datastore/spill_sink.h"
 #include "datastore/tombstone.h"
 #include "util/context.h"
@@ -38,6 +41,7 @@ struct Item {
 struct Fetched {
   bool done = false;
   bool gone = false;
+  bool left_out = false;              // of a lazy pull: nothing but what the index says
   std::uint64_t highest_version = 0;  // that a marker's tombstone keeps
   ETag etag;  // of the object, or of the tombstone; empty: nothing is there
   std::uint64_t size = 0;
@@ -49,11 +53,6 @@ struct Fetched {
   std::string problem;
 };
 
-bool IsMissingWithoutDirty(Replica& replica, const Base& base) {
-  return !base.gone() && !replica.cache().files().Stat(replica.cache().PathOf(base.path)) &&
-         !replica.cache().state().FindDirty(base.path);
-}
-
 class Puller {
  public:
   Puller(const Context& context, Replica& replica, PullScope scope, PullEffort effort)
@@ -62,10 +61,16 @@ class Puller {
         cache_(replica.cache()),
         state_(replica.cache().state()),
         scope_(scope),
-        effort_(effort) {}
+        effort_(effort),
+        lazy_(replica.options().lazy && effort != PullEffort::kEverything) {
+    // What earlier, lazy pulls left out.
+    if (!lazy_ && state_.Value(state_key::kLeftOut)) rest_is_missing_ = true;
+    if (rest_is_missing_ || effort_ == PullEffort::kEverything) effort_ = PullEffort::kRestoreMissing;
+  }
 
   PullReport Run() {
     cache_.FinishPlacing(context_);
+    EndMovingAway(state_);
     reconciling_ = cache_.NeedsReconciling();
     if (reconciling_) scope_ = PullScope::kAll;
     const auto pulled = state_.Value(ScopeKey());
@@ -76,6 +81,9 @@ class Puller {
       PlanMissing();
       report_.unchanged = items_.empty();
       Execute();
+      StateDb::Settlement settlement;
+      NoteWhetherComplete(settlement);
+      state_.Settle(settlement);
       return std::move(report_);
     }
     PlanConfig();
@@ -89,10 +97,11 @@ class Puller {
   // Paths below `prefix`, which ends with "/".
   PullReport RunPart(const std::string& prefix) {
     cache_.FinishPlacing(context_);
+    EndMovingAway(state_);
     const std::string key = state_key::kPulledPartPrefix + prefix;
     // What was complete for everything was so for this part.
     std::optional<ETag> unless;
-    if (const auto known = KnownMeta(state_)) {
+    if (const auto known = KnownMeta(state_); known && !rest_is_missing_) {
       if (state_.Value(key) == known->etag.value || state_.Value(state_key::kPulledAll) == known->etag.value) {
         unless = known->etag;
       }
@@ -142,6 +151,15 @@ class Puller {
 
   void AddItem(Item item) { items_.push_back(std::move(item)); }
 
+  // Whether a pull leaves the path's object where it is until somebody needs it.
+  bool LeavesOut(const std::string& path) const { return lazy_ && IsDataContent(path); }
+
+  // Whether a file should be here and isn't, without a change of this checkout's own.
+  bool IsMissing(const Base& base) const {
+    return !base.gone() && !LeavesOut(base.path) && !cache_.files().Stat(cache_.PathOf(base.path)) &&
+           !state_.FindDirty(base.path);
+  }
+
   // Whether the path may be handled at all; refused keys are reported.
   bool Accept(const std::string& path) {
     if (const auto reason = WhyUnsafePath(path)) {
@@ -155,7 +173,7 @@ class Puller {
     const bool all = effort_ == PullEffort::kRestoreMissing && scope_ == PullScope::kAll;
     for (const std::string& partition : all ? state_.Partitions() : std::vector<std::string>{"config"}) {
       for (Base& base : state_.BasesOfPartition(partition)) {
-        if (!IsMissingWithoutDirty(replica_, base)) continue;
+        if (!IsMissing(base)) continue;
         Item item{.path = base.path, .partition = partition};
         item.base = std::move(base);
         AddItem(std::move(item));
@@ -176,7 +194,7 @@ class Puller {
       item.listed = object.etag;
       item.listed_as_gone = object.size == kTombstone.size() && object.etag.value == tombstone_etag;
       if (auto found = bases.extract(object.key)) item.base = std::move(found.mapped());
-      if (item.base && item.base->etag == object.etag && !IsMissingWithoutDirty(replica_, *item.base)) continue;
+      if (item.base && item.base->etag == object.etag && !IsMissing(*item.base)) continue;
       AddItem(std::move(item));
     }
     for (auto& [path, base] : bases) {
@@ -212,7 +230,7 @@ class Puller {
         if (items_.size() >= kBatch) Execute();
       } else if (effort_ == PullEffort::kRestoreMissing) {
         for (Base& base : state_.BasesOfPartition(partition)) {
-          if (!IsMissingWithoutDirty(replica_, base)) continue;
+          if (!IsMissing(base)) continue;
           Item item{.path = base.path, .partition = partition};
           item.base = std::move(base);
           AddItem(std::move(item));
@@ -243,7 +261,7 @@ class Puller {
       item.entry = entry;
       if (auto found = bases.extract(path)) item.base = std::move(found.mapped());
       if (item.base && !item.base->gone() && item.base->entry == entry.Signature() &&
-          !IsMissingWithoutDirty(replica_, *item.base)) {
+          !IsMissing(*item.base)) {
         continue;
       }
       AddItem(std::move(item));
@@ -265,6 +283,12 @@ class Puller {
       if (item.listed_as_gone) {
         fetched.done = fetched.gone = true;
         fetched.etag = *item.listed;
+      } else if (LeavesOut(item.path) && item.entry && !item.entry->sha256.empty() &&
+                 !cache_.files().Stat(cache_.PathOf(item.path))) {
+        fetched.done = fetched.left_out = true;
+        fetched.size = item.entry->size;
+        fetched.sha256 = item.entry->sha256;
+        fetched.entry = item.entry;
       } else if (AdoptsLocalFile(context, item, fetched)) {
         // The file that is here is the object: nothing to download.
       } else if (item.confirm_gone && !replica_.store().Head(context, item.path)) {
@@ -325,6 +349,12 @@ class Puller {
     // An object that the index does not list; config/ is listed from the objects themselves.
     if (item.confirm_gone && item.partition != "config") fetched.index_is_wrong = true;
     if (!AgreesWithIndex(context, item, fetched)) return;
+    // Content that was left out has been seen in the index only.
+    if (!item.entry && item.base && !item.base->gone() && IsDataContent(item.path) && item.base->sha256 != fetched.sha256) {
+      fetched.problem = fmt::format("the object is not what the index said ({} bytes, sha256 {}); it was left where it is",
+                                    fetched.size, fetched.sha256);
+      return;
+    }
     if (sink.bytes() != nullptr && ClassOf(item.path) == PathClass::kMarker) fetched.bytes = *sink.bytes();
     fetched.file = sink.TakeFile();
     fetched.done = true;
@@ -377,6 +407,7 @@ class Puller {
     }
     cache_.files().Sync(temporaries);
     const Cache::Guard guard = cache_.Lock(context_);
+    FinishPlacing(cache_);  // of one that has died since this pull began
     // Should this process die among the renames, the next one can tell a file of the bucket from one that is new here.
     std::vector<Base> to_place;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -423,6 +454,12 @@ class Puller {
       return true;
     }
     if (fetched.index_is_wrong && !dirty) state_.MarkDirty(item.path, DirtyKind::kAnnounce);
+    if (fetched.left_out) {
+      if (local) return false;  // it has come here meanwhile
+      settlement.set.push_back(BaseFor(item.path, fetched, {}));
+      if (!std::exchange(leaves_something_out_, true)) settlement.values.emplace_back(state_key::kLeftOut, "1");
+      return true;
+    }
     if (fetched.gone) return ApplyRemoval(item, fetched, local.has_value(), clean, settlement, folders);
     if (local && local->sha256 == fetched.sha256) {
       settlement.set.push_back(BaseFor(item.path, fetched, *local));
@@ -432,8 +469,10 @@ class Puller {
     if (!clean && !MakeWay(item, fetched)) return true;
     fetched.file->Commit(Durability::kLater);
     const auto info = cache_.files().Stat(cache_.PathOf(item.path));
-    settlement.set.push_back(
-        BaseFor(item.path, fetched, {fetched.size, info ? info->mtime_ns : 0, fetched.sha256}));
+    Base placed = BaseFor(item.path, fetched, {fetched.size, info ? info->mtime_ns : 0, fetched.sha256});
+    // Brought back without a look at the index: what was known of the entry still is.
+    if (placed.entry.empty() && base && base->sha256 == placed.sha256) placed.entry = base->entry;
+    settlement.set.push_back(std::move(placed));
     folders.insert(cache_.PathOf(item.path).parent_path());
     ++report_.files_pulled;
     return true;
@@ -521,9 +560,16 @@ class Puller {
 
   // ---- remembering ----
 
+  void NoteWhetherComplete(StateDb::Settlement& settlement) const {
+    if (rest_is_missing_ && scope_ == PullScope::kAll && incomplete_.empty()) {
+      settlement.values.emplace_back(state_key::kLeftOut, "");
+    }
+  }
+
   void Record(const MetaState& meta) {
     if (reconciling_ && incomplete_.empty()) SetAsideUnknownFiles();
     StateDb::Settlement settlement;
+    NoteWhetherComplete(settlement);
     for (const auto& [partition, etag] : shard_etags_) {
       if (!incomplete_.contains(partition)) {
         settlement.values.emplace_back(state_key::kShardPrefix + partition, etag.value);
@@ -557,6 +603,9 @@ class Puller {
   StateDb& state_;
   PullScope scope_;
   PullEffort effort_;
+  bool lazy_;
+  bool leaves_something_out_ = false;
+  bool rest_is_missing_ = false;  // what earlier pulls left out is to come now
   bool reconciling_ = false;
   std::string prefix_;  // only paths that begin so
   std::vector<Item> items_;

@@ -16,6 +16,7 @@ enum class PullScope {
 enum class PullEffort {
   kWhatChanged,     // trusts that files which are here stay as they were
   kRestoreMissing,  // also fetches again what is missing here (config/ always does)
+  kEverything,      // likewise, and what a lazy checkout leaves out: before its files are moved elsewhere
 };
 
 struct PullReport {

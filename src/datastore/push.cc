@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "datastore/marker_version.h"
+#include "datastore/moved_away.h"
 #include "datastore/tombstone.h"
 #include "datastore/upload.h"
 #include "util/clock.h"
@@ -163,6 +164,7 @@ class Pusher {
   // What is recorded and, when asked for, what a walk finds.
   PushReport RunAll(const PushOptions& request) {
     cache_.FinishPlacing(context_);
+    if (!request.moving_away) EndMovingAway(state_);
     std::vector<Candidate> candidates = FindRecorded(context_, replica_, request);
     if (candidates.size() > kAnnounceBatch) PublishImmutable(candidates);
     if (request.walk) {
@@ -311,6 +313,7 @@ class Pusher {
         return;
       case Kind::kRemoved:
         ++report_.files_removed;
+        if (outcome.found_gone) report_.found_gone.push_back(candidate.path);
         RemoveLeftover(candidate, outcome);
         ToAnnounce(candidate, outcome);
         return;
@@ -559,6 +562,8 @@ class Pusher {
       }
     }
     announced_.values.push_back(MetaValue(commit.state));
+    // A peer may put back just what was removed here: the shard that says so can be the very one that was pulled before.
+    for (const auto& [partition, changes] : changes_) announced_.values.emplace_back(state_key::kShardPrefix + partition, "");
     const Cache::Guard guard = cache_.Lock(context_);
     // A pull of another process may have brought a newer version meanwhile: then its base stands.
     std::erase_if(announced_.set, [&](const Base& base) {

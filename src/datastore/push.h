@@ -13,6 +13,8 @@ struct PushOptions {
   bool walk = false;
   // When not empty: only paths that begin with one of these.
   std::vector<std::string> only;
+  // Removals of a migration (moved_away.h) go along: it is the caller's own.
+  bool moving_away = false;
 };
 
 // A path whose change could not simply be published.
@@ -33,6 +35,7 @@ struct PushConflict {
 struct PushReport {
   int files_pushed = 0;   // uploads that the bucket took
   int files_removed = 0;  // removals that it took
+  std::vector<std::string> found_gone;  // paths to remove that somebody else had removed
   int files_taken = 0;    // paths whose bucket version came here instead, by rule
   std::vector<PushConflict> conflicts;
 };

@@ -15,6 +15,7 @@ struct ReplicaOptions {
   int push_concurrency = 25;         // uploads under way
   std::vector<std::string> folders;  // the tier folders that the datastore holds
   ExcludePatterns excludes;          // paths that stay local
+  bool lazy = false;                 // a pull leaves the content of data versions in the bucket until it is used
 };
 
 // One checkout's copy of a shared datastore: the cache here, the bucket there, and how they are kept

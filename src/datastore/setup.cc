@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "datastore/hydrate.h"
 #include "datastore/name_space.h"
 #include "repo/find.h"
 #include "util/digest.h"
@@ -66,13 +67,16 @@ class Migration {
 
   // Copies what the target lacks. `on_there` learns of each path that is there afterwards, whether it was
   // copied just now or by a run that was interrupted.
+  // `is_other`: whether the target has other content of which there is no file (lazy hydration).
   void Copy(const std::vector<SourceFile>& source, const fs::path& target,
-            const std::function<void(const std::string&)>& on_there) {
+            const std::function<void(const std::string&)>& on_there,
+            const std::function<bool(const SourceFile&)>& is_other) {
     for (const SourceFile& one : source) {
       context_.Check();
       const fs::path to = target / one.path;
-      if (files_.Stat(to)) {
-        if (SameBytes(files_, one.file, to)) {
+      const bool other = is_other(one);
+      if (other || files_.Stat(to)) {
+        if (!other && SameBytes(files_, one.file, to)) {
           on_there(one.path);
           moved_.push_back(one);
         } else {
@@ -116,8 +120,12 @@ class Migration {
 // The old datastore, with everything of its bucket here. A move must not leave behind what is only in the bucket.
 void BringSourceHere(const Context& context, Datastore& source, SetupResult& result) {
   if (!source.synced()) return;
-  const PullReport report = source.Pull(context, PullScope::kAll, PullEffort::kRestoreMissing);
+  const PullReport report = source.Pull(context, PullScope::kAll, PullEffort::kEverything);
   result.files_pulled += report.files_pulled;
+}
+
+void CarrySideState(const Context& context, const SideState& side, Datastore& source, Datastore& target, SetupResult& result) {
+  for (std::string& note : side.carry(context, source, target)) result.warnings.push_back(std::move(note));
 }
 
 // Only the repository's own .swamp/ is emptied: another folder may be in use by others, a cache is a copy.
@@ -169,16 +177,20 @@ SetupResult SetupFilesystem(const Context& context, const Repository& repo, cons
   }
   if (name_space) ClaimNamespace(context, target.WritableStore(context), *name_space, repo.id());
   Migration migration(context, result);
-  const bool same_place = files.Resolve(source.tier_root()) == files.Resolve(target.tier_root());
-  if (!request.skip_migration && !same_place) {
+  const bool migrates =
+      !request.skip_migration && files.Resolve(source.tier_root()) != files.Resolve(target.tier_root());
+  if (migrates) {
     BringSourceHere(context, source, result);
-    migration.Copy(ListSource(files, source), target.tier_root(), [](const std::string&) {});
+    migration.Copy(ListSource(files, source), target.tier_root(), [](const std::string&) {},
+                   [](const SourceFile&) { return false; });
+    CarrySideState(context, request.side, source, target, result);
   }
   ChangeMarker(context, repo.root, [&](Marker& marker) { SetDatastoreKeys(marker, keys); });
   if (OwnsSource(source)) {
     migration.RemoveSource(source.tier_root(), [&](const SourceFile& one) {
       return SameBytes(files, one.file, target.tier_root() / one.path);
     });
+    if (migrates) request.side.drop(context, source, target);
   }
   return result;
 }
@@ -232,14 +244,21 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
   const PullReport before = target.Pull(context, PullScope::kAll, PullEffort::kRestoreMissing);
   result.files_pulled = before.files_pulled;
   for (const PathProblem& problem : before.problems) result.warnings.push_back(problem.path + ": " + problem.message);
-  const bool same_place = files.Resolve(source.tier_root()) == files.Resolve(target.tier_root());
-  if (!request.skip_migration && !same_place) {
+  const bool migrates =
+      !request.skip_migration && files.Resolve(source.tier_root()) != files.Resolve(target.tier_root());
+  if (migrates) {
     BringSourceHere(context, source, result);
     Cache& cache = target.replica(context).cache();
     migration.Copy(ListSource(files, source), target.tier_root(),
                    [&](const std::string& path) {
                      if (!cache.state().FindBase(path)) cache.MarkWritten(context, path);
+                   },
+                   [&](const SourceFile& one) {
+                     if (!IsLeftOut(cache, one.path)) return false;
+                     const auto file = files.Open(one.file);
+                     return !file || DigestFile(*file, false).sha256 != cache.state().FindBase(one.path)->sha256;
                    });
+    CarrySideState(context, request.side, source, target, result);
   }
   const PushReport push = target.Push(context);
   for (const PushConflict& conflict : push.conflicts) {
@@ -254,8 +273,10 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
     migration.RemoveSource(source.tier_root(), [&](const SourceFile& one) {
       const auto base = state.FindBase(one.path);
       const auto file = files.Open(one.file);
-      return base && file && base->sha256 == DigestFile(*file, false).sha256;
+      // Without an ETag only the index has told of it.
+      return base && !base->etag.value.empty() && file && base->sha256 == DigestFile(*file, false).sha256;
     });
+    if (migrates) request.side.drop(context, source, target);
   }
   return result;
 }

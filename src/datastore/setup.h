@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datastore/datastore.h"
+#include "datastore/side_state.h"
 
 namespace swamp {
 
@@ -13,6 +14,7 @@ struct SetupFilesystemRequest {
   std::string path;
   std::vector<std::string> directories;  // empty: all
   bool skip_migration = false;
+  SideState side = {};
 };
 
 struct SetupExtensionRequest {
@@ -23,6 +25,7 @@ struct SetupExtensionRequest {
   std::optional<std::string> hydration_strategy;
   std::optional<Duration> timeout;
   bool allow_unsafe_store = false;
+  SideState side = {};
 };
 
 struct SetupResult {

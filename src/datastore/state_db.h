@@ -13,7 +13,8 @@
 
 namespace swamp {
 
-// What this checkout last saw of a path in the bucket, and the local file that came of it.
+// What this checkout last saw of a path in the bucket, and the local file that came of it. Of content that a lazy pull left
+// out there is no file, and no ETag as long as only the index has told of the object.
 struct Base {
   std::string path;
   ETag etag;
@@ -107,6 +108,7 @@ inline constexpr const char* kLostRemoval = "lost-removal:";
 // + tier path of a `latest` marker: the highest version that the name ever had.
 inline constexpr const char* kHighestVersion = "highest:";
 inline constexpr const char* kLegacyIndex = "legacy-index";  // "absent" or "present"
+inline constexpr const char* kLeftOut = "left-out";  // set: a lazy pull has left content in the bucket (hydrate.h)
 }  // namespace state_key
 
 }  // namespace swamp

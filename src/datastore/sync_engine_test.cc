@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "datastore/index.h"
+#include "datastore/moved_away.h"
 #include "datastore/tombstone.h"
 #include "datastore/two_checkouts.h"
 #include "util/digest.h"
@@ -786,6 +787,59 @@ TEST_P(SyncEngine, AFileThatACrashedPullHadPutInPlaceIsNotNewHere) {
   EXPECT_FALSE(InBucket(kDoc)) << "a removed document came back";
   t.a->Pull();
   EXPECT_FALSE(t.a->Read(kDoc));
+}
+
+TEST_P(SyncEngine, WhatAPeerPutsBackAsItWasComesHereAgain) {
+  const std::string shard = ShardKey(PartitionOf(kRaw));
+  t.c->Write(kRaw, "one");
+  t.c->Push();
+  t.a->Pull();
+  const std::string before = *t.bucket.Peek(shard);
+  t.a->Remove(kRaw);
+  t.a->Push();
+  t.c->Pull();
+  t.c->Write(kRaw, "one");
+  t.c->Push();
+  t.bucket.Plant(shard, before);  // in the same second
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kRaw), "one");
+}
+
+TEST_P(SyncEngine, AMigrationThatDiedLeavesNoRemovalToBePublished) {
+  t.c->Write(kDoc, "one");
+  t.c->Write(kOther, "one");
+  t.c->Push();
+  t.a->Pull();
+  const std::vector<std::string> moved = {kDoc};
+  BeginMovingAway(t.a->cache->state(), moved);
+  t.a->Remove(kDoc);
+  t.a->Reopen();
+  t.a->Remove(kOther);
+  t.a->Push();
+  EXPECT_TRUE(InBucket(kDoc));
+  EXPECT_FALSE(InBucket(kOther));
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "one");
+}
+
+TEST_P(SyncEngine, APullThatDiesBesideAnotherLeavesNoFileThatLooksNew) {
+  t.c->Write(kOther, "one");
+  t.c->Push();
+  bool died = false;
+  t.a->faults->SetObserver([&](StoreOperation operation, const std::string& key) {
+    if (operation != StoreOperation::kGet || key != kOther || std::exchange(died, true)) return;
+    t.c->Write(kDoc, "one");
+    t.c->Push();
+    const ETag etag = t.c->cache->state().FindBase(kDoc)->etag;
+    t.a->cache->state().BeginPlacing({{.path = kDoc, .etag = etag, .size = 3, .sha256 = Sha256Hex("one"), .entry = {}}});
+    WriteFileAtomically(t.world.files, t.a->root / kDoc, "one");
+    t.c->Write(kDoc, "two");
+    t.c->Push();
+  });
+  t.a->Pull();
+  ASSERT_TRUE(died);
+  t.a->Pull();
+  EXPECT_EQ(t.a->Read(kDoc), "two");
 }
 
 TEST_P(SyncEngine, AnEntryThatComesAfterItsObjectWasRemovedByAPeerDoesNotStay) {

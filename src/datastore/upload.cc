@@ -336,6 +336,15 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
   if (base && !base->gone()) {
     expected = base->etag;
     version = base->sha256;
+    if (expected.value.empty()) {  // content that was never fetched: written once, so what is there is what the index told of
+      const auto object = store.Head(context, path);
+      if (!object) {
+        outcome.kind = Kind::kRemoved;
+        outcome.found_gone = true;
+        return outcome;
+      }
+      expected = object->info.etag;
+    }
   } else {
     // The bucket never had it from here, or has it no more, for all that is known.
     if (removed.empty()) return outcome;
@@ -360,16 +369,19 @@ UploadOutcome RemoveObject(const Context& context, Replica& replica, const std::
                                          Condition::Matches(expected), {.writer = replica.options().writer});
       if (result.stored()) {
         outcome.kind = Kind::kRemoved;
+        outcome.found_gone = result.found_same;
         outcome.etag = result.etag;
         return outcome;
       }
-    } else if (store.Delete(context, path, expected) != DeleteOutcome::kRefused) {
+    } else if (const DeleteOutcome deleted = store.Delete(context, path, expected); deleted != DeleteOutcome::kRefused) {
       outcome.kind = Kind::kRemoved;
+      outcome.found_gone = deleted == DeleteOutcome::kAbsent;
       return outcome;
     }
     Theirs theirs = ReadTheirs(context, store, path);
     if (theirs.gone) {
       outcome.kind = Kind::kRemoved;
+      outcome.found_gone = true;
       outcome.etag = theirs.etag;
       return outcome;
     }

@@ -176,6 +176,20 @@ class Removal {
   bool applied_ = false;
 };
 
+// It publishes what earlier commands left: that this fails says nothing of the removal, which has not begun.
+Lockfile RefreshFirst(const Context& context, InstalledSet& installed, const ExtensionName& name) {
+  try {
+    return installed.Refresh(context);
+  } catch (const UserError& error) {
+    if (error.code() != "managed_config_unpublished") throw;
+    throw UserError("managed_lockfile_unavailable",
+                    fmt::format("nothing was removed: an earlier change of the lockfile has to be published before it shows "
+                                "whether {} is installed. {}",
+                                name.text(), error.message()),
+                    error.hint());
+  }
+}
+
 }  // namespace
 
 RemoveResult Remove(const Context& context, const ExtensionSite& site, InstalledSet& installed,
@@ -184,7 +198,7 @@ RemoveResult Remove(const Context& context, const ExtensionSite& site, Installed
   Removal removal(context, site, request);
   Lockfile known = installed.Read(context);
   // A peer may have pulled it, or a command that died before it published may have removed it.
-  if (known.Find(request.name.text()) == nullptr) known = installed.Refresh(context);
+  if (known.Find(request.name.text()) == nullptr) known = RefreshFirst(context, installed, request.name);
   const RemovalPreview& preview = removal.Look(known);
   if (request.confirm && !request.confirm(preview)) {
     RemoveResult result = removal.Result();

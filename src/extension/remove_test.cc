@@ -41,6 +41,24 @@ TEST(Remove, TakesFilesBundlesFoldersAndTheEntry) {
   EXPECT_THAT(t.Entries(), IsEmpty());
 }
 
+// What an earlier command left can't be published, so that the lockfile isn't known.
+class OfflineSet final : public InstalledSet {
+ public:
+  Lockfile Read(const Context&) override { return {}; }
+  Lockfile Change(const Context&, const Decide&, const ApplyLocally&) override {
+    throw UserError("managed_config_unpublished", "the change of the extension lockfile is made here but not published: down");
+  }
+  void Republish(const Context&) override {}
+};
+
+TEST(Remove, SaysThatNothingWasRemovedWhereItCannotSeeWhatIsInstalled) {
+  Checkout t;
+  OfflineSet offline;
+  const auto remove = [&] { Remove(t.context(), t.site, offline, {*ExtensionName::Parse("@c/x"), false, {}}); };
+  EXPECT_EQ(CodeOf(remove), "managed_lockfile_unavailable");
+  EXPECT_THAT(MessageOf(remove), HasSubstr("nothing was removed"));
+}
+
 TEST(EX17, RefusesWhatAnotherExtensionDependsOn) {
   Checkout t;
   t.Publish("@c/b", "2026.01.01.1");

@@ -210,6 +210,11 @@ void SharedLockfile::Follow(const Context& context, const std::string& bytes, co
   if (!managed_ || !datastore_.synced()) return;
   Cache& cache = datastore_.replica(context).cache();
   const Cache::Guard guard = cache.Lock(context);
+  if (IsTombstone(bytes)) {
+    files_.Remove(local_path_);
+    cache.state().Settle({.set = {{.path = key_, .etag = etag, .sha256 = {}, .entry = {}}}});
+    return;
+  }
   WriteFileAtomically(files_, local_path_, bytes);
   const auto info = files_.Stat(local_path_);
   const auto before = cache.state().FindBase(key_);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "datastore/index.h"
+#include "datastore/tombstone.h"
+#include "extension/testing.h"
 #include "objectstore/fault_store.h"
 #include "objectstore/memory_store.h"
 #include "util/no_http.h"
@@ -37,6 +40,16 @@ struct ManagedCheckout {
         [&](const Lockfile&) {
           LockfileDelta delta;
           delta.set[name] = {{"version", "2026.01.01.1"}};
+          return delta;
+        },
+        [](const LockfileDelta&) {});
+  }
+  void Remove(const std::string& name) {
+    lockfile->Change(
+        world.context,
+        [&](const Lockfile&) {
+          LockfileDelta delta;
+          delta.remove.insert(name);
           return delta;
         },
         [](const LockfileDelta&) {});
@@ -77,6 +90,24 @@ TEST(SharedLockfile, PeersHearOfAnEntryWhosePublisherDiedBeforeItCouldAnnounceIt
   c.datastore->Pull(c.world.context, PullScope::kAll);
   EXPECT_TRUE(c.Has("@a/x"));
   EXPECT_TRUE(c.Has("@c/y"));
+}
+
+// A migration to a namespace takes the lockfile away, and leaves a tombstone where the store can't delete conditionally.
+TEST(SharedLockfile, OneThatIsGoneIsNotAnnounced) {
+  TestWorld server;
+  TemporaryFolder folder;
+  MemoryBucket bucket(server.clock, ServerBehaviour::OldMinio());
+  ManagedCheckout a(bucket, folder.path() / "a");
+  a.Set("@c/y");
+  a.faults->Add({.kind = Fault::Kind::kFailBefore, .operation = StoreOperation::kPut, .key_pattern = std::string(kLockfilePath), .times = -1});
+  EXPECT_EQ(testing::CodeOf([&] { a.Remove("@c/y"); }), "managed_config_unpublished");
+  a.faults->Clear();
+  bucket.Plant(std::string(kLockfilePath), std::string(kTombstone));
+  a.lockfile->Republish(a.world.context);
+  EXPECT_FALSE(a.lockfile->HasPendingRecord());
+  EXPECT_FALSE(a.Has("@c/y"));
+  const auto shard = IndexShard::Parse(*bucket.Peek(ShardKey("config")));
+  EXPECT_FALSE(shard->Find(std::string(kLockfilePath)));
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "datastore/definitions_tier.h"
 #include "datastore/edit_document.h"
 #include "model/control_plane_types.h"
 #include "model/definition_secrets.h"
 #include "model/definition_validation.h"
 #include "model/inputs.h"
+#include "model/run_direct.h"
 #include "util/json_schema.h"
 #include "util/random.h"
 #include "util/text.h"
@@ -68,6 +70,32 @@ Definition ParseReplacement(const StoredDefinition& current, std::string& text) 
   return next;
 }
 
+// `tier`: where the definition is.
+StoredDefinition Update(const Context& context, Definitions definitions, ConfigTier& tier, const ModelTypes& types,
+                        const UpdateModelRequest& request) {
+  CheckModelText(types, request.current, request.text);
+  std::string text = request.text;
+  Definition next = ParseReplacement(request.current, text);
+  const Document& old = request.current.document;
+  const bool automatic = request.current.automatic;
+  const bool renamed = next.name != request.current.definition.name;
+  const std::string path = !renamed ? old.path : automatic ? AutomaticDefinitionPath(next) : DefinitionPath(next);
+
+  const std::unique_ptr<ConfigChange> change = tier.Begin(context);
+  if (renamed) {
+    if (const auto twin = definitions.Find(next.name); twin && twin->definition.name == next.name) {
+      throw ModelExists(next.name, twin->document.path);
+    }
+  }
+  try {
+    ReplaceOrMove(context, tier, *change, old, path, text);
+    change->Publish();
+  } catch (const DocumentExists&) {
+    throw ModelExists(next.name, path);
+  }
+  return {std::move(next), {path, text, {}}, automatic};
+}
+
 }  // namespace
 
 StoredDefinition CreateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
@@ -114,27 +142,23 @@ void CheckModelText(const ModelTypes& types, const StoredDefinition& current, co
 
 StoredDefinition UpdateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
                              const UpdateModelRequest& request) {
-  CheckModelText(types, request.current, request.text);
-  std::string text = request.text;
-  Definition next = ParseReplacement(request.current, text);
-  const Document& old = request.current.document;
-  const bool renamed = next.name != request.current.definition.name;
-  const std::string path = renamed ? DefinitionPath(next) : old.path;
+  return Update(context, Definitions(context, config), config, types, request);
+}
 
-  const std::unique_ptr<ConfigChange> change = config.Begin(context);
-  if (renamed) {
-    Definitions definitions(context, config);
-    if (const auto twin = definitions.Find(next.name); twin && twin->definition.name == next.name) {
-      throw ModelExists(next.name, twin->document.path);
-    }
-  }
+StoredDefinition UpdateAutomaticModel(const Context& context, const Repository& repo, Datastore& datastore, ConfigTier& config,
+                                      const ModelTypes& types, const UpdateModelRequest& request) {
+  const Definition& current = request.current.definition;
+  CheckModelText(types, request.current, request.text);
+  std::unique_ptr<StoreLock> lock;
   try {
-    ReplaceOrMove(context, config, *change, old, path, text);
-    change->Publish();
-  } catch (const DocumentExists&) {
-    throw ModelExists(next.name, path);
+    lock = datastore.LockModel(context, current.type + "/" + current.id);
+  } catch (const StoreError& error) {
+    if (!error.transient()) throw;  // the edit stays here, and its push settles the matter
   }
-  return {std::move(next), {path, text, {}}};
+  const std::unique_ptr<ConfigTier> tier = OpenAutoDefinitionsTier(repo, datastore);
+  StoredDefinition updated = Update(context, Definitions(context, config, &datastore), *tier, types, request);
+  if (lock) lock->Release(context);
+  return updated;
 }
 
 DeletedModel DeleteModel(const Context& context, ConfigTier& config, EvaluatedDefinitions* evaluated,

@@ -30,6 +30,9 @@ struct UpdateModelRequest {
 // Throws validation_failed, yaml_invalid, model_exists, config_conflict.
 StoredDefinition UpdateModel(const Context& context, ConfigTier& config, const ModelTypes& types,
                              const UpdateModelRequest& request);
+// The same for one that a method run has made (current.automatic), under the model's lock as far as the datastore can be reached.
+StoredDefinition UpdateAutomaticModel(const Context& context, const Repository& repo, Datastore& datastore, ConfigTier& config,
+                                      const ModelTypes& types, const UpdateModelRequest& request);
 // Only the checks of an update: what an editor's text has to pass before it is saved.
 void CheckModelText(const ModelTypes& types, const StoredDefinition& current, const std::string& text);
 

@@ -123,7 +123,7 @@ bool Records::IsComing(const DataRecord& record) {
 }
 
 std::string Records::ContentOf(const DataRecord& record) {
-  if (services_.datastore.synced() && !context_.files().Stat(store().PathOf(record.RawPath()))) {
+  if (services_.datastore.synced() && !store().HasContent(record)) {
     const auto object = GetBytes(context_, services_.datastore.store(context_), record.RawPath(), kContentLimit);
     if (object && Sha256Hex(object->bytes) == record.metadata.checksum) return object->bytes;
   }

@@ -120,7 +120,7 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
       return LazyValue(Json{{"id", record->metadata.id},
                             {"version", record->version()},
                             {"createdAt", record->metadata.created_at},
-                            {"path", store.PathOf(record->RawPath()).string()},
+                            {"path", store.ContentPath(*record).string()},
                             {"size", record->metadata.size.value_or(0)},
                             {"contentType", record->metadata.content_type}});
     }
@@ -187,6 +187,7 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
   }
   Json RecordsOf(const std::vector<DataRecord>& records) {
     Json list = Json::array();
+    sources_.store().FetchContent(records);
     for (const DataRecord& record : records) {
       list.push_back(RecordJson(record, true, sources_.catalog().options().name_space, ReadBodyIfValid(sources_.store(), record)));
     }

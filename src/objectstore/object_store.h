@@ -90,6 +90,8 @@ struct PutResult {
   Outcome outcome = Outcome::kRefused;
   ETag etag;         // kStored: of the new version
   Time store_now{};  // kStored: the store's clock at the answer
+  // kStored: refused, but the very bytes are there, and no request of ours can have put them.
+  bool found_same = false;
 
   bool stored() const { return outcome == Outcome::kStored; }
 };

@@ -128,7 +128,10 @@ PutResult ResolvingStore::Put(const Context& context, const std::string& key, co
         if (!error.transient()) throw;
         throw StoreError(StoreError::Kind::kUnknownOutcome, error.message(), error.hint());
       }
-      if (look.found == Found::kOurs) return look.ours;
+      if (look.found == Found::kOurs) {
+        look.ours.found_same = !unknown;
+        return look.ours;
+      }
       if (look.found == Found::kOther) return {};
     }
     if (attempt >= policy_.attempts) {

@@ -101,28 +101,35 @@ AesKey ControlPlaneVault::MakeOrReadKey() {
   return RequireKey(store);
 }
 
-std::optional<std::string> ControlPlaneVault::Get(const std::string& key) {
-  CheckSecretKey(key);
-  ObjectStore& store = datastore_.store(context_);
-  const auto object = GetBytes(context_, store, NameOfValue(key), kLimit);
-  if (!object) return std::nullopt;
+std::string ControlPlaneVault::Open(const std::string& key, const std::string& bytes) {
   const std::string what = fmt::format("the secret {} of the vault {}", key, kControlPlaneVault);
-  const SealedValue sealed = SealedValue::Parse(object->bytes, what);
-  auto value = AesGcmDecrypt(RequireKey(store), sealed.iv, sealed.data);
+  const SealedValue sealed = SealedValue::Parse(bytes, what);
+  auto value = AesGcmDecrypt(RequireKey(datastore_.store(context_)), sealed.iv, sealed.data);
   if (!value) {
     throw UserError("vault_decrypt_failed", what + " was written under another key, or has been changed",
                     "Give the token a new secret with `rotate`, or make it anew.");
   }
-  return value;
+  return std::move(*value);
 }
 
-void ControlPlaneVault::Put(const std::string& key, const std::string& value, const PutOptions&) {
-  CheckSecretKey(key);
+Body ControlPlaneVault::Seal(const std::string& value) {
   const AesKey aes = MakeOrReadKey();
   std::string iv(kGcmIvBytes, '\0');
   context_.random().Fill({reinterpret_cast<std::uint8_t*>(iv.data()), iv.size()});
   const SealedValue sealed{.iv = iv, .data = AesGcmEncrypt(aes, iv, value)};
-  const Body body = Body::FromBytes(sealed.ToJson());
+  return Body::FromBytes(sealed.ToJson());
+}
+
+std::optional<std::string> ControlPlaneVault::Get(const std::string& key) {
+  CheckSecretKey(key);
+  const auto object = GetBytes(context_, datastore_.store(context_), NameOfValue(key), kLimit);
+  if (!object) return std::nullopt;
+  return Open(key, object->bytes);
+}
+
+void ControlPlaneVault::Put(const std::string& key, const std::string& value, const PutOptions&) {
+  CheckSecretKey(key);
+  const Body body = Seal(value);
   ObjectStore& store = datastore_.WritableStore(context_);
   for (int i = 0; i < kMaxTries; ++i) {
     const auto there = store.Head(context_, NameOfValue(key));
@@ -130,6 +137,13 @@ void ControlPlaneVault::Put(const std::string& key, const std::string& value, co
     if (store.Put(context_, NameOfValue(key), body, condition, {}).stored()) return;
   }
   throw UserError("store_busy", fmt::format("others kept writing the secret {}", key), "Run the command again.");
+}
+
+bool ControlPlaneVault::PutNew(const std::string& key, const std::string& value) {
+  CheckSecretKey(key);
+  ObjectStore& store = datastore_.WritableStore(context_);
+  if (store.Head(context_, NameOfValue(key))) return false;
+  return store.Put(context_, NameOfValue(key), Seal(value), Condition::Absent(), {}).stored();
 }
 
 std::vector<std::string> ControlPlaneVault::List() {
@@ -149,6 +163,16 @@ bool ControlPlaneVault::Delete(const std::string& key) {
     if (store.Delete(context_, NameOfValue(key), there->info.etag) != DeleteOutcome::kRefused) return true;
   }
   throw UserError("store_busy", fmt::format("others kept writing the secret {}", key), "Run the command again.");
+}
+
+bool ControlPlaneVault::DeleteIf(const std::string& key, const std::string& value) {
+  CheckSecretKey(key);
+  ObjectStore& store = datastore_.WritableStore(context_);
+  const auto object = GetBytes(context_, store, NameOfValue(key), kLimit);
+  if (!object) return false;
+  const WipedString there(Open(key, object->bytes));
+  return there.text() == value &&
+         store.Delete(context_, NameOfValue(key), object->state.info.etag) != DeleteOutcome::kRefused;
 }
 
 std::optional<Json> ControlPlaneVault::GetNote(Note, const std::string&) { RefuseNotes(); }

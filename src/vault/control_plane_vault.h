@@ -36,12 +36,18 @@ class ControlPlaneVault final : public VaultProvider {
   void Put(const std::string& key, const std::string& value, const PutOptions& options) override;
   std::vector<std::string> List() override;
   bool Delete(const std::string& key) override;
+  // False: there is one already, which stays.
+  bool PutNew(const std::string& key, const std::string& value);
+  // Deletes the secret while it is this one. Says whether it did.
+  bool DeleteIf(const std::string& key, const std::string& value);
 
   std::optional<Json> GetNote(Note note, const std::string& key) override;
   void PutNote(Note note, const std::string& key, const Json& value) override;
   void DeleteNote(Note note, const std::string& key) override;
 
  private:
+  Body Seal(const std::string& value);
+  std::string Open(const std::string& key, const std::string& bytes);
   // Of several who need the key at once, all get the same one.
   AesKey MakeOrReadKey();
   std::optional<AesKey> ReadKey(ObjectStore& store);

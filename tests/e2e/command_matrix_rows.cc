@@ -168,7 +168,7 @@ Rows Data() {
       {"data delete", {"mine", "log", "-y"}, {"data/command/shell/{id}/log/*"}},
       {"data gc",
        {"-y"},
-       {"data/command/shell/{id}/old/*", "data/command/shell/{id}/report-*"},  // the sixth run keeps five reports
+       {"data/command/shell/{id}/old/*", "data/command/shell/*/report-*"},  // five are kept, and the peer ran its model more often
        {},
        [](MatrixWorld& world) {
          Place(world.peer.cache(), world.words["{id}"], "old", 1, "{}", {.lifetime = "1m"});
@@ -268,6 +268,11 @@ Rows Others() {
       {"report describe", {"@swamp/method-summary"}},
       {"report type search", {}},
       {"doctor extensions", {}},
+      {"doctor extensions",
+       {"--repair", "-y"},
+       {},
+       {},
+       [](MatrixWorld& world) { std::filesystem::remove_all(world.stale.folder() / ".swamp/config/pulled-extensions/@acme/start"); }},
       {"doctor secrets", {}},
       {"doctor vaults", {}},
       {"doctor workflows", {}},

@@ -174,6 +174,21 @@ TEST_P(Namespaces, DS11_AnotherRepositorysFilesAreNeverTakenAlong) {
   EXPECT_THAT(bucket.Keys("beta/"), Not(Contains(HasSubstr("m1"))));
 }
 
+// What another repository puts there while it looks would be moved as its own.
+TEST_P(Namespaces, AMigrationOfNothingLeavesWhatIsOutsideAlone) {
+  Bucket bucket(GetParam());
+  Checkout& beta = bucket.Plain("beta");
+  beta.Do({"datastore", "setup", "extension", "@swamp/s3-datastore", "--namespace", "beta", "--config",
+           CompactJson(bucket.DatastoreConfig())});
+  beta.TakeRequests();
+  EXPECT_EQ(beta.Do({"datastore", "namespace", "migrate", "-y"})["totalFiles"], 0);
+  EXPECT_THAT(bucket.Keys(""), Each(StartsWith("beta/")));
+  for (const std::string& request : beta.TakeRequests()) {
+    const bool changes = request.starts_with("PUT ") || request.starts_with("DELETE ");
+    EXPECT_TRUE(!changes || request.find("/beta/") != std::string::npos) << request;
+  }
+}
+
 TEST_P(Namespaces, DS48_EveryKeyIsBelowTheNamespace) {
   Bucket bucket(GetParam());
   Checkout& b = bucket.Plain("b");

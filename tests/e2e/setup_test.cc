@@ -150,5 +150,105 @@ TEST_P(Setup, DS77_StandardOutputIsOneDocumentWhateverThereIsToSay) {
   EXPECT_THAT(listed.out, ::testing::Not(HasSubstr("s3-datastore")));
 }
 
+// ---- the control plane's secrets ----
+
+constexpr const char* kSecrets = "_control/token-secrets/values/";
+
+std::string SecretOf(const Checkout& checkout, const std::string& key) {
+  return checkout.Run({"vault", "read-secret", "_token-secrets", key}).out;
+}
+
+std::vector<std::string> SetupIn(Bucket& bucket, const std::string& prefix) {
+  Json config = bucket.DatastoreConfig();
+  config["prefix"] = bucket.prefix() + "/" + prefix;
+  return {"datastore", "setup", "extension", "@swamp/s3-datastore", "--config", CompactJson(config)};
+}
+
+TEST_P(Setup, TheSecretsOfTokensMoveFromDatastoreToDatastore) {
+  Bucket bucket(GetParam());
+  Checkout& a = bucket.Plain("mover");
+  a.Do({"access", "token", "mint", "t", "--principal", "user:ann"});
+  a.Do({"worker", "token", "create", "w", "--duration", "1d"});
+  const std::string server = SecretOf(a, "server-token-t");
+  const std::string worker = SecretOf(a, "worker-token-w");
+  ASSERT_EQ(server.size(), 64u);
+  const auto holds = [&] {
+    EXPECT_EQ(SecretOf(a, "server-token-t"), server);
+    EXPECT_EQ(SecretOf(a, "worker-token-w"), worker);
+    EXPECT_EQ(a.Do({"access", "token", "list"})[0]["name"], "t");
+  };
+  EXPECT_EQ(a.Do(SetupIn(bucket, "one"))["warnings"], Json::array());
+  holds();
+  EXPECT_EQ(bucket.Keys(std::string("one/") + kSecrets).size(), 2u);
+  EXPECT_FALSE(fs::exists(a.folder() / ".swamp" / kSecrets / "server-token-t"));
+  a.Do(SetupIn(bucket, "two"));
+  holds();
+  EXPECT_EQ(bucket.Keys(std::string("one/") + kSecrets).size(), 2u) << "others may be using it";
+  EXPECT_NE(bucket.Peek("one/_control/token-secrets/encryption-key"), bucket.Peek("two/_control/token-secrets/encryption-key"));
+  a.Do({"datastore", "setup", "filesystem", "--path", (bucket.folder() / "shared").string()});
+  holds();
+  a.Do({"datastore", "setup", "filesystem", "--path", (bucket.folder() / "empty").string(), "--skip-migration"});
+  EXPECT_EQ(a.Run({"vault", "read-secret", "_token-secrets", "server-token-t"}).exit_code, 1);
+}
+
+TEST_P(Setup, ASecretThatTheNewDatastoreHasStaysAndOneThatCannotBeReadHoldsNothingUp) {
+  Bucket bucket(GetParam());
+  Checkout& a = bucket.Plain("first");
+  a.Do({"access", "token", "mint", "t", "--principal", "user:ann"});
+  a.Do(SetupIn(bucket, "one"));
+  const std::string there = SecretOf(a, "server-token-t");
+  Checkout& c = bucket.Plain("second");
+  c.Do({"access", "token", "mint", "t", "--principal", "user:bob"});
+  c.Do({"access", "token", "mint", "u", "--principal", "user:bob"});
+  const std::string own = SecretOf(c, "server-token-u");
+  std::ofstream(c.folder() / ".swamp" / kSecrets / "server-token-x") << "{\"damaged\":";
+  const Json moved = c.Do(SetupIn(bucket, "one"));
+  std::string warnings;
+  for (const Json& one : moved["warnings"]) warnings += one.get<std::string>() + "\n";
+  EXPECT_THAT(warnings, HasSubstr("the secret server-token-t was not carried over: the new datastore has another one, which stays"));
+  EXPECT_THAT(warnings, HasSubstr("the secret server-token-x was not carried over"));
+  EXPECT_THAT(warnings, ::testing::Not(HasSubstr("server-token-u")));
+  EXPECT_EQ(SecretOf(a, "server-token-t"), there);
+  EXPECT_EQ(SecretOf(a, "server-token-u"), own);
+  for (const char* left : {"server-token-t", "server-token-x"}) EXPECT_TRUE(fs::exists(c.folder() / ".swamp" / kSecrets / left));
+  EXPECT_FALSE(fs::exists(c.folder() / ".swamp" / kSecrets / "server-token-u"));
+}
+
+TEST_P(Setup, ASecretIsReadableWhereverAMoveIsKilled) {
+  Bucket bucket(GetParam());
+  const int step = IsRgw(GetParam()) ? 9 : 4;
+  int points = 0;
+  for (const auto moment : {Proxy::Moment::kBefore, Proxy::Moment::kAfter}) {
+    for (int at = 1; at < kMostRequests; at += step) {
+      const std::string n = std::to_string(at) + (moment == Proxy::Moment::kBefore ? "b" : "a");
+      Checkout& a = bucket.Plain("p" + n);
+      a.Do({"access", "token", "mint", "t", "--principal", "user:ann"});
+      const std::string secret = SecretOf(a, "server-token-t");
+      const bool killed = a.RunKilledAt(SetupIn(bucket, n), at, moment);
+      EXPECT_EQ(SecretOf(a, "server-token-t"), secret) << n;
+      a.Do(SetupIn(bucket, n));
+      EXPECT_EQ(SecretOf(a, "server-token-t"), secret) << n;
+      if (!killed) break;
+      ++points;
+    }
+  }
+  EXPECT_GT(points, 8);
+}
+
+TEST_P(Setup, TheSecretsOfTokensMoveIntoANamespaceAndOutOfIt) {
+  Bucket bucket(GetParam());
+  Checkout& a = bucket.first();
+  a.Do({"access", "token", "mint", "t", "--principal", "user:ann"});
+  const std::string secret = SecretOf(a, "server-token-t");
+  a.Do({"datastore", "namespace", "set", "infra"});
+  a.Do({"datastore", "namespace", "migrate", "-y"});
+  EXPECT_EQ(SecretOf(a, "server-token-t"), secret);
+  EXPECT_TRUE(bucket.Keys(kSecrets).empty());
+  EXPECT_EQ(bucket.Keys(std::string("infra/") + kSecrets).size(), 1u);
+  a.Do({"datastore", "namespace", "unset", "--migrate", "-y"});
+  EXPECT_EQ(SecretOf(a, "server-token-t"), secret);
+  EXPECT_TRUE(bucket.Keys(std::string("infra/") + kSecrets).empty());
+}
+
 }  // namespace
 }  // namespace swamp::e2e

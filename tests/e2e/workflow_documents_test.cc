@@ -278,5 +278,42 @@ TEST_F(WorkflowCommands, ValidateLooksAtTheModelsThatStepsName) {
   plain.Do({"workflow", "validate", "w1"});
 }
 
+TEST(WorkflowGraph, DrawsEachJobBelowWhatItWaitsFor) {
+  Bucket bucket(Backend::kFolder);
+  Checkout& a = bucket.Plain("plain");
+  a.Do({"workflow", "create", "w"});
+  a.Do({"workflow", "edit", "w"},
+       {.input = "jobs:\n"
+                 "  - name: ship\n"
+                 "    dependsOn: [{job: build, condition: {type: succeeded}}, {job: lint, condition: {type: not, condition: "
+                 "{type: failed}}}]\n"
+                 "    steps: [{name: up, task: {type: model_method, modelIdOrName: m, methodName: execute}}]\n"
+                 "  - name: build\n"
+                 "    steps:\n"
+                 "      - {name: test, dependsOn: [{step: compile, condition: {type: completed}}], task: {type: model_method, "
+                 "modelIdOrName: m, methodName: execute}}\n"
+                 "      - {name: compile, task: {type: model_method, modelIdOrName: m, methodName: execute}}\n"
+                 "  - name: lint\n"
+                 "    steps: [{name: run, task: {type: model_method, modelIdOrName: m, methodName: execute}}]\n",
+        .has_input = true});
+  EXPECT_EQ(a.Run({"workflow", "get", "w", "--graph"}).out,
+            "w\n"
+            "┌─────────────────────────────┐  ┌────────────────────┐\n"
+            "│ build                       │  │ lint               │\n"
+            "├─────────────────────────────┤  ├────────────────────┤\n"
+            "│ compile [model_method]      │  │ run [model_method] │\n"
+            "│ test [model_method]         │  └────────────────────┘\n"
+            "│   after compile (completed) │\n"
+            "└─────────────────────────────┘\n"
+            "                       ▼\n"
+            "┌────────────────────────────────────────────┐\n"
+            "│ ship                                       │\n"
+            "│ after build (succeeded), lint (not failed) │\n"
+            "├────────────────────────────────────────────┤\n"
+            "│ up [model_method]                          │\n"
+            "└────────────────────────────────────────────┘\n");
+  EXPECT_EQ(a.Do({"workflow", "get", "w", "--graph"}), a.Do({"workflow", "get", "w"}));
+}
+
 }  // namespace
 }  // namespace swamp::e2e

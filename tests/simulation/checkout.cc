@@ -10,6 +10,8 @@
 #include "data/version_store.h"
 #include "datastore/config_tier.h"
 #include "datastore/conflict_folder.h"
+#include "datastore/name_space.h"
+#include "datastore/namespace_migration.h"
 #include "datastore/status.h"
 #include "datastore/sync.h"
 #include "extension/install.h"
@@ -100,13 +102,40 @@ class MemoryRegistry final : public Registry {
 
 // ---- one run of the program ----
 
-const Marker& TheMarker() {
-  static const Marker kMarker = Marker::Parse(fmt::format("swampVersion: 20261202.000000.0\nrepoId: {}\ndatastore:\n"
-                                                          "  type: '@swamp/s3-datastore'\n  managedConfig: true\n"
-                                                          "  config: {{bucket: bucket, region: r, endpoint: 'http://localhost'}}\n",
-                                                          kRepoId),
-                                              "the simulation");
-  return kMarker;
+std::string MarkerText(std::string_view repo_id, std::string_view more) {
+  return fmt::format("swampVersion: 20261202.000000.0\nrepoId: {}\ntools: []\ndatastore:\n  type: '@swamp/s3-datastore'\n"
+                     "  managedConfig: true\n  config: {{bucket: bucket, region: r, endpoint: 'http://localhost'}}\n{}",
+                     repo_id, more);
+}
+
+// As the checkout's last command left it.
+Marker MarkerOf(SimulatedWorld& world, int checkout) {
+  if (!world.plan().namespaces) {
+    static const Marker kMarker = Marker::Parse(MarkerText(kRepoId, ""), "the simulation");
+    return kMarker;
+  }
+  const std::string path = FolderOfCheckout(checkout) + "/repo/" + kMarkerFile;
+  Disk::Node* file = world.disk().Find(path);
+  if (file == nullptr) {
+    file = world.disk().MakeFile(path);
+    file->bytes = std::make_shared<std::string>(checkout == world.plan().stranger
+                                                    ? MarkerText(kOtherRepoId, fmt::format("  namespace: {}\n", kStrangers))
+                                                    : MarkerText(kRepoId, ""));
+  }
+  return Marker::Parse(*file->bytes, path);
+}
+
+// "team/" of a checkout that uses the namespace, "" of one that uses none.
+std::string PlaceOf(const Marker& marker) {
+  const auto slug = StringMember(marker.json().at("datastore"), "namespace");
+  return slug ? *slug + "/" : std::string();
+}
+
+// "s3://bucket/team at http://localhost" is scoped to "team/".
+std::string PlaceOf(const ObjectStore& store) {
+  constexpr std::string_view kBucket = "s3://bucket/";
+  const std::string name = store.Describe();
+  return name.starts_with(kBucket) ? name.substr(kBucket.size(), name.find(' ') - kBucket.size()) + "/" : std::string();
 }
 
 // A type whose method does nothing but write down its argument. One version is kept, so that there is garbage.
@@ -143,16 +172,17 @@ class Program {
         record_(record),
         seen_(world, process),
         context_(seen_.context()),
-        repo_{FolderOfCheckout(process.checkout) + "/repo", TheMarker()},
-        datastore_(context_, repo_, ResolveDatastore(context_, repo_),
-                   {.http = http_,
-                    .use_locks = world.plan().use_locks,
-                    .decorate_store =
-                        [this](std::unique_ptr<ObjectStore>) {
-                          auto store = std::make_unique<FaultyStore>(world_, process_);
-                          return store;
-                        },
-                    .trace_file = std::nullopt}) {
+        repo_{FolderOfCheckout(process.checkout) + "/repo", MarkerOf(world, process.checkout)},
+        place_(PlaceOf(repo_.marker)),
+        parts_{.http = http_,
+               .use_locks = world.plan().use_locks,
+               .decorate_store =
+                   [this](std::unique_ptr<ObjectStore> real) {
+                     return std::make_unique<FaultyStore>(world_, process_, PlaceOf(*real));
+                   },
+               .trace_file = std::nullopt},
+        datastore_(context_, repo_, ResolveDatastore(context_, repo_), parts_) {
+    record_.place = place_;
     if (!world.plan().probe) {
       // As a setup without faults has found it out.
       StateDb& state = datastore_.replica(context_).cache().state();
@@ -225,6 +255,18 @@ class Program {
         return RemoveData(command, true);
       case Kind::kCollectData:
         return RemoveData(command, false);
+      case Kind::kSetNamespace:
+        if (place_.empty()) PublishPending();
+        SetNamespace(context_, repo_, parts_, std::string(kTeam));
+        return Ending::kDone;
+      case Kind::kUnsetNamespace:
+        PublishPending();
+        UnsetNamespace(context_, repo_, parts_);
+        return Ending::kDone;
+      case Kind::kMigrateIn:
+        return Migrate({.confirmed = true});
+      case Kind::kMigrateOut:
+        return Migrate({.reverse = true, .leave = true, .confirmed = true});
     }
     return Ending::kFailed;
   }
@@ -302,12 +344,19 @@ class Program {
   // ---- both ways ----
 
   void Sync(SyncRequest request) {
-    request.publish_lockfile = [this](const Context& context) {
-      if (!Installed().HasPendingRecord()) return false;
-      Installed().Republish(context);
-      return true;
-    };
+    request.publish_lockfile = [this](const Context&) { return PublishPending(); };
     SyncDatastore(context_, datastore_, request);
+  }
+
+  bool PublishPending() {
+    if (!Installed().HasPendingRecord()) return false;
+    Installed().Republish(context_);
+    return true;
+  }
+
+  Ending Migrate(const NamespaceMigrateRequest& request) {
+    MigrateNamespace(context_, repo_, parts_, request);
+    return Ending::kDone;
   }
 
   // ---- the data tier, as its commands will write it ----
@@ -430,6 +479,8 @@ class Program {
   NoHttp http_;
   MemoryRegistry registry_;
   Repository repo_;
+  std::string place_;
+  DatastoreParts parts_;
   Datastore datastore_;
   std::unique_ptr<ConfigTier> config_;
   ExtensionSite site_;
@@ -479,6 +530,8 @@ void RunCommand(SimulatedWorld& world, const Command& command, bool recovery) {
     record.code = error.code();
     record.message = error.message();
   }
+  if (!record.path.empty()) record.path.insert(0, record.place);
+  for (std::size_t i = 0; i < record.contents.size(); i += 2) record.contents[i].insert(0, record.place);
   if (!process.alive) record.ending = Ending::kCrashed;
   process.alive = false;  // nothing of it goes on
   record.end = ++history.moment;
@@ -491,13 +544,16 @@ CheckoutFiles FilesOf(SimulatedWorld& world, int checkout) {
   Process& process = world.NewProcess(checkout);
   const ProcessWorld seen(world, process);
   Files& files = seen.context().files();
-  const std::string cache = CacheOf(checkout);
-  for (const std::string& path : ListFilesBelow(files, cache)) {
-    if (ClassOf(path) == PathClass::kLocal) continue;
-    found.tier[path] = ReadFile(files, cache + path).value_or("");
+  const std::string cache = CacheOf(world.plan(), checkout);
+  found.place = PlaceOf(MarkerOf(world, checkout));
+  for (const std::string& key : ListFilesBelow(files, cache)) {
+    if (PlaceOf(key) != found.place || ClassOf(PathIn(key)) == PathClass::kLocal) continue;
+    found.tier[key] = ReadFile(files, cache + key).value_or("");
   }
-  for (const ConflictFolder::Copy& copy : ConflictFolder(files, cache + ".conflicts").List()) {
-    found.conflicts[copy.path].insert(ReadFile(files, copy.file).value_or(""));
+  for (const std::string& place : {std::string(), std::string(kTeam) + "/"}) {
+    for (const ConflictFolder::Copy& copy : ConflictFolder(files, cache + place + ".conflicts").List()) {
+      found.conflicts[copy.path].insert(ReadFile(files, copy.file).value_or(""));
+    }
   }
   found.pending_record = files.Stat(FolderOfCheckout(checkout) + "/repo/" + kPendingLockfileRecord).has_value();
   return found;

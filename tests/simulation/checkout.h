@@ -21,7 +21,8 @@ void RunCommand(SimulatedWorld& world, const Command& command, bool recovery);
 
 // What a checkout has on disk in the end.
 struct CheckoutFiles {
-  std::map<std::string, std::string> tier;       // by tier path; what may cross
+  std::string place;                             // the namespace that it uses, with a "/", or nothing
+  std::map<std::string, std::string> tier;       // by key; what may cross, of that place
   std::map<std::string, std::set<std::string>> conflicts;  // kept versions by tier path
   bool pending_record = false;
 };

@@ -31,6 +31,7 @@ struct CommandRecord {
   Ending ending = Ending::kCrashed;
   std::string code;  // of the error that it ended with
   std::string message;
+  std::string place;  // the namespace that its checkout used, with a "/", or nothing
   std::string path;  // the document or tier file that it was to change
   std::string name;  // of the extension
   std::string version;
@@ -47,6 +48,7 @@ struct ObjectWrite {
   int command = 0;
   int checkout = 0;
   int process = 0;
+  bool late = false;  // its sender had given up waiting
   Content before;
   Content after;  // a tombstone is nothing too
 };

@@ -42,12 +42,15 @@ class Judge {
 
   std::vector<std::string> Run() {
     for (const CommandRecord& record : history_.commands) {
-      const bool fine = record.ending == Ending::kDone || record.ending == Ending::kConflict;
+      const bool fine = record.ending == Ending::kDone || record.ending == Ending::kConflict || WasToldOfPlaces(record);
       if (record.recovery && !fine) Lose("{} fails although nothing is wrong: {} {}", Name(record), record.code, record.message);
     }
-    JudgeLockfile();
+    for (const std::string& place : Places()) ReadLockfiles(place);
+    for (const auto& [place, versions] : versions_) JudgeLockfile(versions);
+    for (const CommandRecord& record : history_.commands) JudgeExtensionCommand(record);
     for (const auto& [key, writes] : history_.objects) {
-      switch (ClassOf(key)) {
+      JudgeOwner(key, writes);
+      switch (ClassOf(PathIn(key))) {
         case PathClass::kDocument:
           JudgeDocument(key, writes);
           break;
@@ -66,9 +69,11 @@ class Judge {
     }
     JudgeDocumentChanges();
     JudgeTierChanges();
-    JudgeLock();
+    for (const std::string& place : Places()) {
+      JudgeLock(place + std::string(kLockKey));
+      JudgeIndex(place);
+    }
     JudgeConvergence();
-    JudgeIndex();
     return std::move(losses_);
   }
 
@@ -82,6 +87,78 @@ class Judge {
     return fmt::format("command {} ({}, {})", record.id, Describe(record.command), NameOf(record.ending));
   }
 
+  // ---- namespaces ----
+
+  std::vector<std::string> Places() const {
+    if (!world_.plan().namespaces) return {""};
+    return {"", std::string(kTeam) + "/", std::string(kStrangers) + "/"};
+  }
+  // The same path in the other place that the repository may have it in.
+  static std::string TwinOf(const std::string& key) {
+    return PlaceOf(key).empty() ? std::string(kTeam) + "/" + key : std::string(PathIn(key));
+  }
+  // A migration that can't be completed says so, and changes nothing.
+  static bool WasToldOfPlaces(const CommandRecord& record) {
+    return record.code == "namespace_taken" || record.code == "namespace_not_set" || record.code == "namespace_conflict";
+  }
+  static bool IsMigration(const CommandRecord& record) {
+    return record.command.kind == Kind::kMigrateIn || record.command.kind == Kind::kMigrateOut;
+  }
+  // Whether a migration of the checkout may have made the write: one under way, or one that left it to be published.
+  bool MayMove(int checkout, std::int64_t moment) const {
+    return std::any_of(history_.commands.begin(), history_.commands.end(), [&](const CommandRecord& record) {
+      return IsMigration(record) && record.code != "namespace_not_set" && record.checkout == checkout && record.start < moment;
+    });
+  }
+  // Whether the key had the bytes before, and no migration has taken them away since.
+  bool WasLeftAt(const std::string& key, const std::string& bytes, std::int64_t moment) const {
+    const auto found = history_.objects.find(key);
+    bool there = false;
+    if (found == history_.objects.end()) return false;
+    for (const ObjectWrite& write : found->second) {
+      if (write.moment >= moment) break;
+      if (write.after == bytes) there = true;
+      if (!write.after && MayMove(write.checkout, write.moment)) there = false;
+    }
+    return there;
+  }
+  // A copy to the other place of what is there, or the removal of what was copied.
+  bool IsMove(const std::string& key, const ObjectWrite& write) const {
+    if (!world_.plan().namespaces || !MayMove(write.checkout, write.moment)) return false;
+    if (write.before && write.after) return false;
+    if (write.after) return WasInBucket(TwinOf(key), *write.after, write.moment);
+    return write.before && WasLeftAt(TwinOf(key), *write.before, write.moment);
+  }
+  // Whether what was removed from the key lives on in the other place, by a migration that has ended.
+  bool LivesOn(const std::string& key, const std::string& bytes) const {
+    const std::string twin = TwinOf(key);
+    if (!world_.plan().namespaces || history_.Now(twin) != bytes) return false;
+    const std::vector<ObjectWrite>& writes = history_.objects.at(twin);
+    const auto made = std::find_if(writes.rbegin(), writes.rend(), [&](const ObjectWrite& write) { return !write.before; });
+    const CommandRecord& maker = CommandOf(made->command);
+    return IsMigration(maker) && maker.ending == Ending::kDone;
+  }
+  std::vector<Content> NowAtBoth(const std::string& key) const {
+    if (!world_.plan().namespaces) return {history_.Now(key)};
+    return {history_.Now(key), history_.Now(TwinOf(key))};
+  }
+
+  // What is in a namespace is its repository's alone; what is in none is not the stranger's.
+  void JudgeOwner(const std::string& key, const std::vector<ObjectWrite>& writes) {
+    const auto& stranger = world_.plan().stranger;
+    const std::string_view path = PathIn(key);
+    if (!stranger || (ClassOf(path) == PathClass::kLocal && !path.starts_with(kIndexPrefix))) return;
+    const std::string_view place = PlaceOf(key);
+    bool strangers = !place.empty();
+    if (place.starts_with(kTeam)) {
+      const auto claim = history_.objects.find(std::string(place) + std::string(kNamespaceKey));
+      strangers = claim != history_.objects.end() && claim->second.front().checkout == *stranger;
+    }
+    for (const ObjectWrite& write : writes) {
+      if ((write.checkout == *stranger) != strangers) Lose("{} changed {}, which is another repository's", Name(CommandOf(write.command)), key);
+    }
+  }
+
   // ---- the lockfile ----
 
   static std::optional<Json> EntryOf(const Lockfile& lockfile, const std::string& name) {
@@ -93,13 +170,15 @@ class Judge {
     std::int64_t moment = 0;
     int command = 0;
     Lockfile lockfile;
+    bool moved = false;
   };
+  const std::vector<LockfileVersion>& VersionsIn(const std::string& place) const { return versions_.at(place); }
 
   // What stood for a name at some time during a command.
   std::vector<std::optional<Json>> EntriesDuring(const std::string& name, const CommandRecord& record) const {
     std::vector<std::optional<Json>> entries;
     std::optional<Json> before;
-    for (const LockfileVersion& version : versions_) {
+    for (const LockfileVersion& version : VersionsIn(record.place)) {
       if (version.moment > record.end) break;
       if (version.moment >= record.start) {
         if (entries.empty()) entries.push_back(before);
@@ -141,20 +220,23 @@ class Judge {
     return false;
   }
 
-  void JudgeLockfile() {
-    const auto found = history_.objects.find(std::string(kLockfilePath));
-    versions_.push_back({});
+  void ReadLockfiles(const std::string& place) {
+    const std::string key = place + std::string(kLockfilePath);
+    const auto found = history_.objects.find(key);
+    std::vector<LockfileVersion>& versions = versions_[place];
+    versions.push_back({});
     if (found != history_.objects.end()) {
       for (const ObjectWrite& write : found->second) {
-        LockfileVersion version{write.moment, write.command, {}};
+        LockfileVersion version{write.moment, write.command, {}, IsMove(key, write)};
         if (write.after) version.lockfile = Lockfile::Parse(*write.after, "the bucket's lockfile");
-        versions_.push_back(std::move(version));
+        versions.push_back(std::move(version));
       }
     }
-    for (std::size_t i = 1; i < versions_.size(); ++i) JudgeLockfileChange(versions_[i - 1], versions_[i]);
-    for (const CommandRecord& record : history_.commands) JudgeExtensionCommand(record);
-    for (std::size_t i = 0; i < checkouts_.size(); ++i) {
-      if (checkouts_[i].pending_record) Lose("c{} still has an unpublished change of the lockfile on record", i);
+  }
+
+  void JudgeLockfile(const std::vector<LockfileVersion>& versions) {
+    for (std::size_t i = 1; i < versions.size(); ++i) {
+      if (!versions[i].moved) JudgeLockfileChange(versions[i - 1], versions[i]);
     }
   }
 
@@ -182,9 +264,14 @@ class Judge {
       return;
     }
     if (record.ending != Ending::kUnpublished) return;
+    const auto settled = [&](const auto& of_place) { return SettledIn(of_place.second, record); };
+    if (std::none_of(versions_.begin(), versions_.end(), settled)) Lose("{} was acknowledged as unpublished and has never been published", Name(record));
+  }
+
+  bool SettledIn(const std::vector<LockfileVersion>& versions, const CommandRecord& record) const {
     std::optional<Json> last;
     bool settled = false;
-    for (const LockfileVersion& version : versions_) {
+    for (const LockfileVersion& version : versions) {
       const auto entry = EntryOf(version.lockfile, record.name);
       if (version.moment >= record.start) {
         // Published, or a peer's change of the name came later.
@@ -200,7 +287,7 @@ class Judge {
       settled = settled || (later.id > record.id && later.checkout == record.checkout && Names(later, record.name) &&
                             later.ending != Ending::kFailed);
     }
-    if (!settled) Lose("{} was acknowledged as unpublished and has never been published", Name(record));
+    return settled;
   }
 
   // ---- documents ----
@@ -236,6 +323,8 @@ class Judge {
     if (files == history_.files.end()) return place->second;
     for (const FileWrite& write : files->second) {
       if (!write.after || WasInBucket(path, *write.after, write.moment)) continue;
+      const bool copied = MayMove(write.checkout, write.moment) && WasInBucket(TwinOf(path), *write.after, write.moment);
+      if (copied) continue;
       place->second.emplace(*write.after, Origin{write.before, write.command, write.checkout, write.moment});
     }
     return place->second;
@@ -297,7 +386,8 @@ class Judge {
     const Origins& origins = OriginsOf(path);
     for (const ObjectWrite& write : writes) {
       if (write.before == write.after) continue;
-      bool good = false;
+      bool good = IsMove(path, write);
+      if (good) continue;
       if (!write.after) {
         good = RemovedHere(origins, path, write.checkout, *write.before, write.moment);
       } else if (write.before) {
@@ -314,7 +404,7 @@ class Judge {
 
   bool KeptAsConflict(int checkout, const std::string& path, const std::string& content) const {
     const auto& conflicts = checkouts_[static_cast<std::size_t>(checkout)].conflicts;
-    const auto found = conflicts.find(path);
+    const auto found = conflicts.find(std::string(PathIn(path)));
     return found != conflicts.end() && found->second.contains(content);
   }
 
@@ -337,7 +427,7 @@ class Judge {
 
   void JudgeDocumentChanges() {
     for (const auto& [path, files] : history_.files) {
-      if (ClassOf(path) != PathClass::kDocument) continue;
+      if (ClassOf(PathIn(path)) != PathClass::kDocument) continue;
       const Origins& origins = OriginsOf(path);
       // The last change that each command made of the path.
       std::map<int, const FileWrite*> last;
@@ -375,6 +465,7 @@ class Judge {
   void JudgeRemoval(const std::string& path, const FileWrite& change, const CommandRecord& record) {
     if (record.ending == Ending::kDone) {
       if (!WasAbsentWithin(path, record.start, record.end)) Lose("{} was acknowledged, but {} was not removed", Name(record), path);
+      if (change.before && LivesOn(path, *change.before)) Lose("{} was acknowledged, but {} lives on", Name(record), TwinOf(path));
     } else if (record.ending == Ending::kUnpublished) {
       const bool settled = WasAbsentWithin(path, record.start, history_.moment) ||
                            PeerChangedSince(path, record.checkout, record.start) ||
@@ -400,7 +491,7 @@ class Judge {
   void JudgeImmutable(const std::string& path, const std::vector<ObjectWrite>& writes) {
     for (std::size_t i = 0; i < writes.size(); ++i) {
       const ObjectWrite& write = writes[i];
-      if (!write.after && RemovesData(write)) continue;
+      if ((!write.after && RemovesData(write)) || IsMove(path, write)) continue;
       // A run that gave its version another number takes the first one back.
       const bool takes_back = !write.after && i > 0 && writes[i - 1].checkout == write.checkout && write.before &&
                               CommandOf(writes[i - 1].command).command.kind == Kind::kRunMethod;
@@ -414,6 +505,7 @@ class Judge {
   void JudgeMarker(const std::string& path, const std::vector<ObjectWrite>& writes) {
     std::uint64_t highest = 0;
     for (const ObjectWrite& write : writes) {
+      if (IsMove(path, write)) continue;
       if (!write.before && write.after && NumberIn(write.after) <= highest) {
         Lose("{} gave the marker {} the number {} again", Name(CommandOf(write.command)), path, NumberIn(write.after));
       }
@@ -433,13 +525,14 @@ class Judge {
 
   void JudgeRecord(const std::string& path, const std::vector<ObjectWrite>& writes) {
     for (const ObjectWrite& write : writes) {
-      const bool owns = path.starts_with("outputs/")
+      if (IsMove(path, write)) continue;
+      const bool owns = PathIn(path).starts_with("outputs/")
                             ? write.checkout == writes.front().checkout
                             : path.find(fmt::format("-c{}.yaml", write.checkout)) != std::string::npos;
       const auto ended = [](const Content& content) { return content && content->find("status: succeeded") != std::string::npos; };
       if (ended(write.before) && !ended(write.after)) Lose("{} set the ended record {} back", Name(CommandOf(write.command)), path);
       // Two runs of one model in one checkout, in one millisecond, without the lock that keeps them apart.
-      const bool meet = path.starts_with("outputs/") && !world_.plan().use_locks && HasTwoLanes(write.checkout);
+      const bool meet = PathIn(path).starts_with("outputs/") && !world_.plan().use_locks && HasTwoLanes(write.checkout);
       const bool goes_on = path.ends_with(".log") && write.before && write.after && write.after->starts_with(*write.before);
       if (!owns && !meet && !goes_on && write.before != write.after) Lose("{} replaced the record {} of another", Name(CommandOf(write.command)), path);
       const auto step = [](const Content& content) {
@@ -466,17 +559,19 @@ class Judge {
       for (std::size_t i = 0; i + 1 < record.contents.size(); i += 2) {
         const std::string& path = record.contents[i];
         const std::string& bytes = record.contents[i + 1];
-        const Content now = history_.Now(path);
+        const std::vector<Content> now = NowAtBoth(path);
+        const auto any = [&](const auto& holds) { return std::any_of(now.begin(), now.end(), holds); };
         bool there = false;
-        switch (ClassOf(path)) {
+        switch (ClassOf(PathIn(path))) {
           case PathClass::kImmutable: {
             const auto& tier = checkouts_[static_cast<std::size_t>(record.checkout)].tier;
-            const bool both_kept = now && tier.contains(path) && tier.at(path) == bytes;  // told at each push
-            there = now == bytes || (record.ending == Ending::kUnpublished && both_kept) || WasRemoved(path, bytes);
+            const bool both_kept = now.front() && tier.contains(path) && tier.at(path) == bytes;  // told at each push
+            there = any([&](const Content& content) { return content == bytes; }) ||
+                    (record.ending == Ending::kUnpublished && both_kept) || WasRemoved(path, bytes);
             break;
           }
           case PathClass::kMarker:
-            there = NumberIn(now) >= NumberIn(bytes);
+            there = any([&](const Content& content) { return NumberIn(content) >= NumberIn(bytes); });
             break;
           case PathClass::kRecord:
             there = record.ending == Ending::kDone ? WasInBucket(path, bytes, record.end)
@@ -484,7 +579,7 @@ class Judge {
                                                          GoneOnFrom(history_.files.at(path), {.moment = record.start, .command = record.id, .checkout = record.checkout, .before = {}, .after = bytes});
             break;
           case PathClass::kSegment:
-            there = now && now->find(bytes) != std::string::npos;
+            there = any([&](const Content& content) { return content && content->find(bytes) != std::string::npos; });
             break;
           default:
             there = true;
@@ -496,8 +591,8 @@ class Judge {
 
   // ---- the lock ----
 
-  void JudgeLock() {
-    const auto found = history_.objects.find(std::string(kLockKey));
+  void JudgeLock(const std::string& key) {
+    const auto found = history_.objects.find(key);
     if (found == history_.objects.end()) return;
     const ObjectWrite* before = nullptr;
     for (const ObjectWrite& write : found->second) {
@@ -517,10 +612,10 @@ class Judge {
 
   // ---- in the end ----
 
-  std::map<std::string, std::string> FinalObjects() const {
+  std::map<std::string, std::string> FinalObjects(const std::string& place) const {
     std::map<std::string, std::string> objects;
     for (const auto& [key, writes] : history_.objects) {
-      if (!writes.back().after || ClassOf(key) == PathClass::kLocal) continue;
+      if (!writes.back().after || PlaceOf(key) != place || ClassOf(PathIn(key)) == PathClass::kLocal) continue;
       objects[key] = *writes.back().after;
     }
     return objects;
@@ -537,46 +632,57 @@ class Judge {
 
   // What a run that died had said so far: only a walk finds it.
   bool IsLeftLog(const std::string& path) const {
-    return path.starts_with("outputs/") && path.ends_with(".log") && !world_.plan().recover_by_sync;
+    return PathIn(path).starts_with("outputs/") && path.ends_with(".log") && !world_.plan().recover_by_sync;
+  }
+
+  // A request that its sender has given up arrives after the removal of what it makes: an object that nobody lists.
+  bool CameTooLate(const std::string& key) const {
+    const ObjectWrite& last = history_.objects.at(key).back();
+    return ClassOf(PathIn(key)) == PathClass::kImmutable && last.late && !last.before;
   }
 
   void JudgeConvergence() {
-    const auto objects = FinalObjects();
     for (std::size_t i = 0; i < checkouts_.size(); ++i) {
+      const auto objects = FinalObjects(checkouts_[i].place);
       const auto& tier = checkouts_[i].tier;
+      if (checkouts_[i].pending_record) Lose("c{} still has an unpublished change of the lockfile on record", i);
       for (const auto& [path, bytes] : objects) {
         const auto here = tier.find(path);
-        const bool immutable = ClassOf(path) == PathClass::kImmutable;
+        const bool immutable = ClassOf(PathIn(path)) == PathClass::kImmutable;
         if (here == tier.end()) {
-          Lose("c{} lacks {}, which is in the bucket", i, path);
+          if (!CameTooLate(path)) Lose("c{} lacks {}, which is in the bucket", i, path);
         } else if (here->second != bytes && !immutable && !IsLeftLog(path)) {
           Lose("c{} has {} of {}, the bucket has {}", i, Show(here->second), path, Show(bytes));
         }
       }
       for (const auto& [path, bytes] : tier) {
         if (IsLeftLog(path)) continue;
-        if (ClassOf(path) == PathClass::kMarker && IsUsedUp(path, bytes)) continue;
+        if (ClassOf(PathIn(path)) == PathClass::kMarker && IsUsedUp(path, bytes)) continue;
         if (!objects.contains(path)) Lose("c{} has {}, which is not in the bucket", i, path);
       }
     }
   }
 
-  void JudgeIndex() {
+  void JudgeIndex(const std::string& place) {
+    // What a checkout left unannounced in a namespace that it uses no more, it was told of.
+    const bool used = std::any_of(checkouts_.begin(), checkouts_.end(), [&](const CheckoutFiles& files) { return files.place == place; });
+    if (!used && !place.empty()) return;
+    const std::string prefix = place + std::string(kIndexPrefix);
     std::map<std::string, IndexEntry> entries;
     for (const auto& [key, writes] : history_.objects) {
-      if (!key.starts_with(kIndexPrefix) || key == kMetaKey || !writes.back().after) continue;
+      if (!key.starts_with(prefix) || PathIn(key) == kMetaKey || !writes.back().after) continue;
       const auto shard = IndexShard::Parse(*writes.back().after);
       if (!shard) {
         Lose("the shard {} is torn", key);
         continue;
       }
-      for (const auto& [path, entry] : shard->Entries()) entries[path] = entry;
+      for (const auto& [path, entry] : shard->Entries()) entries[place + path] = entry;
     }
-    const auto objects = FinalObjects();
+    const auto objects = FinalObjects(place);
     for (const auto& [path, bytes] : objects) {
       const auto entry = entries.find(path);
       if (entry == entries.end()) {
-        Lose("the index lacks {}", path);
+        if (!CameTooLate(path)) Lose("the index lacks {}", path);
       } else if (entry->second.size != bytes.size() || (!entry->second.sha256.empty() && entry->second.sha256 != Sha256Hex(bytes))) {
         Lose("the index says of {} what it is not", path);
       }
@@ -584,7 +690,7 @@ class Judge {
     for (const auto& [path, entry] : entries) {
       // The entry of a version that was removed while it was announced is left for readers to take out.
       const auto writes = history_.objects.find(path);
-      const bool removed = ClassOf(path) == PathClass::kImmutable && writes != history_.objects.end() &&
+      const bool removed = ClassOf(PathIn(path)) == PathClass::kImmutable && writes != history_.objects.end() &&
                            !writes->second.back().after && RemovesData(writes->second.back());
       if (!objects.contains(path) && !removed) Lose("the index has {}, which is not there", path);
     }
@@ -593,7 +699,7 @@ class Judge {
   SimulatedWorld& world_;
   History& history_;
   std::vector<CheckoutFiles> checkouts_;
-  std::vector<LockfileVersion> versions_;
+  std::map<std::string, std::vector<LockfileVersion>> versions_;  // by place
   std::map<std::string, Origins> origins_;
   std::vector<std::string> losses_;
 };

@@ -10,12 +10,12 @@ namespace {
 
 using Kind = Command::Kind;
 
-constexpr std::array<std::string_view, 21> kCommandNames = {
+constexpr std::array<std::string_view, 25> kCommandNames = {
     "extension pull", "extension rm", "extension update", "extension install", "model create",
     "model edit",     "model rename", "model delete",     "vault create",      "vault edit",
     "datastore sync", "sync --pull",  "sync --push",      "lock release",      "write data",
     "write run",      "append log",   "evict data",        "model method run", "data delete",
-    "data gc"};
+    "data gc",        "namespace set",    "namespace unset", "namespace migrate", "unset --migrate"};
 constexpr std::array<std::string_view, 15> kFaultNames = {
     "412/404 lie",    "409",           "500 not applied", "500 applied",  "503",         "unreachable", "time-out, not applied",
     "time-out, applied", "time-out, applied late", "cut answer", "slow request",    "slow answer",  "stall",       "crash before", "crash after"};
@@ -36,6 +36,9 @@ const Theme kTier = {{Kind::kWriteData, 40}, {Kind::kWriteRun, 18}, {Kind::kAppe
                      {Kind::kSync, 10}, {Kind::kSyncPull, 10}, {Kind::kSyncPush, 8}};
 const Theme kRuns = {{Kind::kRunMethod, 58}, {Kind::kDeleteData, 10}, {Kind::kCollectData, 8}, {Kind::kEditModel, 4},
                      {Kind::kSync, 8},       {Kind::kSyncPull, 6},    {Kind::kSyncPush, 4},    {Kind::kReleaseLock, 2}};
+const Theme kNamespaces = {{Kind::kSetNamespace, 16}, {Kind::kUnsetNamespace, 3}, {Kind::kMigrateIn, 14}, {Kind::kMigrateOut, 5},
+                           {Kind::kCreateModel, 14},  {Kind::kEditModel, 12},    {Kind::kDeleteModel, 6}, {Kind::kPull, 8},
+                           {Kind::kRunMethod, 10},    {Kind::kWriteData, 4},     {Kind::kSync, 6},       {Kind::kReleaseLock, 2}};
 const Theme kAll = {{Kind::kPull, 16}, {Kind::kRemove, 7}, {Kind::kUpdate, 3}, {Kind::kInstall, 3},
                     {Kind::kCreateModel, 13}, {Kind::kEditModel, 13}, {Kind::kRenameModel, 2}, {Kind::kDeleteModel, 8},
                     {Kind::kCreateVault, 3}, {Kind::kEditVault, 3}, {Kind::kSync, 8}, {Kind::kSyncPull, 4},
@@ -146,14 +149,24 @@ Plan MakePlan(std::uint64_t seed) {
     plan.clock_offsets.emplace_back(dice.Percent(50) ? 0 : dice.Below(2 * kDay) - kDay);
   }
 
-  static const std::array<const Theme*, 6> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll, &kRuns};
-  const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(6))];
+  static const std::array<const Theme*, 7> kThemes = {&kExtensions, &kDocuments, &kDocuments, &kTier, &kAll, &kRuns, &kNamespaces};
+  const Theme& theme = *kThemes[static_cast<std::size_t>(dice.Below(7))];
+  plan.namespaces = &theme == &kNamespaces;
+  if (plan.namespaces) {
+    // Who turns locks off answers for what a migration meets.
+    plan.use_locks = true;
+    if (plan.checkouts > 2 || dice.Percent(30)) plan.stranger = plan.checkouts - 1;
+  }
   const int names = 1 + dice.Below(3);
   const bool two_processes = dice.Percent(25);  // at a time, in each checkout
   for (int checkout = 0; checkout < plan.checkouts; ++checkout) {
     const int count = plan.checkouts > 3 ? 2 + dice.Below(2) : 2 + dice.Below(4);
     for (int i = 0; i < count; ++i) {
-      plan.commands.push_back({.checkout = checkout, .kind = Draw(dice, theme), .target = dice.Below(names), .detail = dice.Below(3), .lane = two_processes ? i % 2 : 0});
+      Kind kind = Draw(dice, theme);
+      // Two repositories that use no namespace share everything there, as they asked for.
+      const bool leaves = kind == Kind::kUnsetNamespace || kind == Kind::kMigrateOut;
+      if (leaves && checkout == plan.stranger) kind = Kind::kSync;
+      plan.commands.push_back({.checkout = checkout, .kind = kind, .target = dice.Below(names), .detail = dice.Below(3), .lane = two_processes ? i % 2 : 0});
     }
   }
   const int faults = dice.Percent(10) ? 0 : 1 + dice.Below(6);

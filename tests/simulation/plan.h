@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct Command {
     kRunMethod,    // model method run of a type directly: makes the model, leaves data and a record
     kDeleteData,   // data delete of a name
     kCollectData,  // data gc of one model
+    kSetNamespace,    // datastore namespace set
+    kUnsetNamespace,  // namespace unset
+    kMigrateIn,       // namespace migrate
+    kMigrateOut,      // namespace unset --migrate
   };
   int checkout = 0;
   Kind kind = Kind::kSync;
@@ -82,6 +87,8 @@ struct Plan {
   bool heartbeats = true;
   bool probe = false;          // each checkout finds out what the store can, among the faults
   bool recover_by_sync = true; // else by ordinary commands alone
+  bool namespaces = false;     // some are set, unset, and migrated to
+  std::optional<int> stranger; // a checkout of another repository, which has a namespace of its own in the same bucket
   std::vector<Duration> clock_offsets;
   std::vector<Command> commands;
   std::vector<Fault> faults;

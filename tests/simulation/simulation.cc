@@ -34,10 +34,21 @@ void StartCheckouts(SimulatedWorld& world) {
   }
 }
 
+// Every checkout of the repository is told of the namespace, and takes along what only it has.
+void MoveToNamespace(SimulatedWorld& world) {
+  for (int checkout = 0; checkout < world.plan().checkouts; ++checkout) {
+    if (checkout == world.plan().stranger) continue;
+    if (world.plan().recover_by_sync) RunCommand(world, {.checkout = checkout, .kind = Kind::kSync}, true);
+    RunCommand(world, {.checkout = checkout, .kind = Kind::kSetNamespace}, true);
+    RunCommand(world, {.checkout = checkout, .kind = Kind::kMigrateIn}, true);
+  }
+}
+
 // Nothing goes wrong any more: every checkout does what its user would do anyway.
 void StartRecovery(SimulatedWorld& world) {
   world.scheduler().Start(world.NewProcess(0), false, [&world] {
     const Plan& plan = world.plan();
+    if (plan.namespaces) MoveToNamespace(world);
     for (int round = 0; round < kRecoveryRounds; ++round) {
       for (int checkout = 0; checkout < plan.checkouts; ++checkout) {
         if (plan.recover_by_sync) {

@@ -38,7 +38,16 @@ class HalfSink final : public BodySink {
 }  // namespace
 
 std::string FolderOfCheckout(int checkout) { return fmt::format("/c{}", checkout); }
-std::string CacheOf(int checkout) { return fmt::format("/c{}/home/repos/{}/", checkout, kRepoId); }
+std::string CacheOf(const Plan& plan, int checkout) {
+  return fmt::format("/c{}/home/repos/{}/", checkout, checkout == plan.stranger ? kOtherRepoId : kRepoId);
+}
+
+std::string_view PlaceOf(std::string_view key) {
+  for (const std::string_view slug : {kTeam, kStrangers}) {
+    if (key.starts_with(slug) && key.substr(slug.size()).starts_with('/')) return key.substr(0, slug.size() + 1);
+  }
+  return key.substr(0, 0);
+}
 
 class SimulatedWorld::ServerClock final : public Clock {
  public:
@@ -119,6 +128,7 @@ void SimulatedWorld::RecordObject(const std::string& key, const Content& after, 
                     .command = process.command,
                     .checkout = process.checkout,
                     .process = process.number,
+                    .late = scheduler_.in_background(),
                     .before = std::nullopt,
                     .after = tombstone ? std::nullopt : after};
   std::vector<ObjectWrite>& writes = history_.objects[key];
@@ -146,10 +156,10 @@ void SimulatedWorld::BeforeChange(const std::string& path) {
 
 void SimulatedWorld::AfterChange(const std::string& path, const std::string* before, const std::string* after) {
   Process& process = scheduler_.process();
-  const std::string cache = CacheOf(process.checkout);
+  const std::string cache = CacheOf(plan_, process.checkout);
   if (path.starts_with(cache) && (before != nullptr || after != nullptr)) {  // no folder
     const std::string tier_path = path.substr(cache.size());
-    if (ClassOf(tier_path) != PathClass::kLocal) {
+    if (ClassOf(PathIn(tier_path)) != PathClass::kLocal) {
       history_.files[tier_path].push_back({.moment = ++history_.moment,
                                            .command = process.command,
                                            .checkout = process.checkout,
@@ -174,11 +184,15 @@ void SimulatedWorld::Trace(const std::string& line) {
 
 // ---- the store ----
 
-FaultyStore::FaultyStore(SimulatedWorld& world, Process& process)
-    : FaultyStore(world, process, std::make_unique<MemoryStore>(world.bucket())) {}
+FaultyStore::FaultyStore(SimulatedWorld& world, Process& process, std::string place)
+    : FaultyStore(world, process, std::move(place), std::make_unique<MemoryStore>(world.bucket())) {}
 
-FaultyStore::FaultyStore(SimulatedWorld& world, Process& process, std::unique_ptr<MemoryStore> server)
-    : StoreDecorator(std::move(server)), world_(world), process_(process), server_(static_cast<MemoryStore&>(inner())) {}
+FaultyStore::FaultyStore(SimulatedWorld& world, Process& process, std::string place, std::unique_ptr<MemoryStore> server)
+    : StoreDecorator(std::move(server)),
+      world_(world),
+      process_(process),
+      place_(std::move(place)),
+      server_(static_cast<MemoryStore&>(inner())) {}
 
 template <typename Result, typename Work>
 Result FaultyStore::Call(std::string_view what, const std::string& key, Sort sort, const Result& refused, const Work& work,
@@ -189,7 +203,7 @@ Result FaultyStore::Call(std::string_view what, const std::string& key, Sort sor
   Scheduler& scheduler = world_.scheduler();
   if (scheduler.in_background()) return work();
   if (key != kLockKey) process_.renewing_lock = false;
-  if (world_.tracing()) world_.Trace(fmt::format("{} {}", what, key));
+  if (world_.tracing()) world_.Trace(fmt::format("{} {}{}", what, place_, key));
   const Fault* fault = world_.NextStoreFault(process_);
   const auto is = [&](Kind kind) { return fault != nullptr && fault->kind == kind; };
   if (is(Kind::kCrashBefore)) world_.Kill(process_);
@@ -220,11 +234,11 @@ Result FaultyStore::Call(std::string_view what, const std::string& key, Sort sor
 GetResult FaultyStore::Get(const Context& context, const std::string& key, const GetOptions& options, BodySink& sink) {
   HalfSink half(sink);
   return Call("GET", key, Sort::kRead, GetResult{},
-              [&] { return inner().Get(context, key, options, cut_ ? static_cast<BodySink&>(half) : sink); });
+              [&] { return inner().Get(context, place_ + key, options, cut_ ? static_cast<BodySink&>(half) : sink); });
 }
 
 std::optional<ObjectState> FaultyStore::Head(const Context& context, const std::string& key) {
-  return Call("HEAD", key, Sort::kRead, std::optional<ObjectState>(), [&] { return inner().Head(context, key); });
+  return Call("HEAD", key, Sort::kRead, std::optional<ObjectState>(), [&] { return inner().Head(context, place_ + key); });
 }
 
 PutResult FaultyStore::Put(const Context& context, const std::string& key, const Body& body, const Condition& condition,
@@ -233,10 +247,10 @@ PutResult FaultyStore::Put(const Context& context, const std::string& key, const
   std::string bytes(body.size(), '\0');
   body.ReadAt(0, bytes.data(), bytes.size());
   // Sent late it goes by a client of its own: this one may be gone by then.
-  const auto send = [&world = world_, key, bytes, condition, options](MemoryStore& server, const Context& by) {
-    const PutResult result = server.Put(by, key, Body::FromBytes(bytes), condition, options);
+  const auto send = [&world = world_, full = place_ + key, bytes, condition, options](MemoryStore& server, const Context& by) {
+    const PutResult result = server.Put(by, full, Body::FromBytes(bytes), condition, options);
     if (result.stored()) {
-      world.RecordObject(key, bytes, IsTombstone(bytes));
+      world.RecordObject(full, bytes, IsTombstone(bytes));
     } else if (world.tracing()) {
       world.Trace("   refused");
     }
@@ -249,9 +263,9 @@ PutResult FaultyStore::Put(const Context& context, const std::string& key, const
 }
 
 DeleteOutcome FaultyStore::Delete(const Context& context, const std::string& key, const ETag& expected) {
-  const auto send = [&world = world_, key, expected](MemoryStore& server, const Context& by) {
-    const DeleteOutcome outcome = server.Delete(by, key, expected);
-    if (outcome == DeleteOutcome::kDeleted) world.RecordObject(key, std::nullopt, false);
+  const auto send = [&world = world_, full = place_ + key, expected](MemoryStore& server, const Context& by) {
+    const DeleteOutcome outcome = server.Delete(by, full, expected);
+    if (outcome == DeleteOutcome::kDeleted) world.RecordObject(full, std::nullopt, false);
     return outcome;
   };
   return Call("DELETE", key, Sort::kWrite, DeleteOutcome::kRefused, [&] { return send(server_, context); },
@@ -261,7 +275,13 @@ DeleteOutcome FaultyStore::Delete(const Context& context, const std::string& key
 }
 
 ListPage FaultyStore::List(const Context& context, const ListOptions& options) {
-  return Call("LIST", options.prefix, Sort::kRead, ListPage{}, [&] { return inner().List(context, options); });
+  return Call("LIST", options.prefix, Sort::kRead, ListPage{}, [&] {
+    ListOptions full = options;
+    full.prefix = place_ + options.prefix;
+    ListPage page = inner().List(context, full);
+    for (ObjectInfo& object : page.objects) object.key.erase(0, place_.size());
+    return page;
+  });
 }
 
 // ---- one process ----

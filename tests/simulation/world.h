@@ -19,9 +19,19 @@
 
 namespace swamp::simulation {
 
+// Of the repository, and of the stranger's.
 inline constexpr std::string_view kRepoId = "5a3d0f52-0000-4000-8000-000000000001";
+inline constexpr std::string_view kOtherRepoId = "5a3d0f52-0000-4000-8000-000000000002";
 std::string FolderOfCheckout(int checkout);
-std::string CacheOf(int checkout);  // ends with "/"
+// Of a checkout's repository, with what is in its namespaces: "/c0/home/repos/<id>/".
+std::string CacheOf(const Plan& plan, int checkout);
+
+// The namespace that a repository may move to, and the one that the stranger has.
+inline constexpr std::string_view kTeam = "team";
+inline constexpr std::string_view kStrangers = "strangers";
+// Where a key is: in a namespace ("team/") or beside all ("").
+std::string_view PlaceOf(std::string_view key);
+inline std::string_view PathIn(std::string_view key) { return key.substr(PlaceOf(key).size()); }
 
 // All that one run consists of besides what its processes hold: the bucket, the disks, the clock, the faults to come.
 class SimulatedWorld final : public FileEvents {
@@ -83,7 +93,8 @@ class SimulatedWorld final : public FileEvents {
 // after it was answered, and the plan's faults strike here.
 class FaultyStore final : public StoreDecorator {
  public:
-  FaultyStore(SimulatedWorld& world, Process& process);
+  // `place`: the namespace that it is scoped to, with a "/" at its end, or nothing.
+  FaultyStore(SimulatedWorld& world, Process& process, std::string place);
 
   GetResult Get(const Context& context, const std::string& key, const GetOptions& options, BodySink& sink) override;
   std::optional<ObjectState> Head(const Context& context, const std::string& key) override;
@@ -91,16 +102,18 @@ class FaultyStore final : public StoreDecorator {
                 const PutOptions& options) override;
   DeleteOutcome Delete(const Context& context, const std::string& key, const ETag& expected) override;
   ListPage List(const Context& context, const ListOptions& options) override;
+  std::string Describe() const override { return "a bucket in memory: " + place_; }
 
  private:
   enum class Sort { kRead, kWrite };
   template <typename Result, typename Work>
   Result Call(std::string_view what, const std::string& key, Sort sort, const Result& refused, const Work& work,
               const std::function<void()>& late = {});
-  FaultyStore(SimulatedWorld& world, Process& process, std::unique_ptr<MemoryStore> server);
+  FaultyStore(SimulatedWorld& world, Process& process, std::string place, std::unique_ptr<MemoryStore> server);
 
   SimulatedWorld& world_;
   Process& process_;
+  std::string place_;
   MemoryStore& server_;
   bool cut_ = false;  // the answer under way is broken off
 };
