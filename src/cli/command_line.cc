@@ -186,7 +186,7 @@ const std::vector<CommandGroup>& CommandGroups() {
       {"completions", AddCompletionsCommands}, {"cel", AddCelCommands}, {"data", AddDataCommands},
       {"access", AddAccessCommands}, {"worker", AddWorkerCommands},
       {"workflow", AddWorkflowCommands},
-      {"doctor", AddDoctorCommands},
+      {"doctor", AddDoctorCommands},   {"report", AddReportCommands},
   };
   return kGroups;
 }

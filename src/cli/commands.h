@@ -18,6 +18,7 @@ void AddHelpCommand(CLI::App& root, Session& session);
 void AddInitCommand(CLI::App& root, Session& session);
 void AddModelCommands(CLI::App& root, Session& session);
 void AddRepoCommands(CLI::App& root, Session& session);
+void AddReportCommands(CLI::App& root, Session& session);
 void AddVaultCommands(CLI::App& root, Session& session);
 void AddVersionCommand(CLI::App& root, Session& session);
 void AddWorkerCommands(CLI::App& root, Session& session);

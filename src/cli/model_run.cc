@@ -28,6 +28,7 @@ struct RunOptions {
   bool from_stdin = false;
   std::vector<std::string> tags;
   std::string timeout;
+  bool stream = false;
 };
 
 // What a program printed, fit for a terminal: no control characters but tabs.
@@ -43,10 +44,12 @@ std::string Harmless(std::string_view line) {
   return shown;
 }
 
-// Shows a run as it goes on: as log lines with the model's name in front. With -q only the last lines, and only when it fails.
+// Shows a run as it goes on: as log lines with the model's name in front, or as events. With -q only the last lines, and
+// only when it fails.
 class LiveLog {
  public:
-  explicit LiveLog(Session& session) : session_(session) {
+  LiveLog(Session& session, bool stream) : session_(session) {
+    if (stream) observer_.event = [this](const Json& event) { session_.output().PrintLine(event); };
     if (session.options.json) return;
     observer_.step = [this](const std::string& model, std::string_view word, const std::string& text) {
       if (!session_.options.quiet) session_.output().Write(LogLevel::kInfo, model, fmt::format("{} {}", word, text));
@@ -75,6 +78,9 @@ std::string TextOf(const RunResult& run) {
       {"Status", fmt::format("{} in {}", run.status, DescribeDuration(run.duration))},
       {"Output", run.output_id}};
   for (const RunArtifact& one : run.artifacts) lines.emplace_back("Data", fmt::format("{} version {}", one.name, one.version));
+  for (const RunReport& report : run.reports) {
+    if (!report.success()) lines.emplace_back("Report", fmt::format("{} failed: {}", report.name, report.error));
+  }
   return LabelledLines(lines);
 }
 
@@ -89,7 +95,20 @@ Rendered RenderRuns(const std::vector<RunResult>& runs) {
   return {{{"runs", list}}, text};
 }
 
-[[noreturn]] void ShowFailure(Session& session, const RunFailed& failed) {
+// The last event of a stream of a run that has not succeeded.
+void StreamFailure(Session& session, const UserError& error, Json details) {
+  const auto* failed = dynamic_cast<const RunFailed*>(&error);
+  if (failed != nullptr && failed->signal() != 0) {
+    session.output().PrintLine({{"kind", "cancelled"}, {"run", std::move(details)}, {"reason", error.message()}});
+    return;
+  }
+  Json event = {{"kind", "error"}, {"error", {{"code", error.code()}, {"message", error.message()}}}};
+  if (!error.hint().empty()) event["error"]["hint"] = error.hint();
+  if (!details.empty()) event["run"] = std::move(details);
+  session.output().PrintLine(event);
+}
+
+[[noreturn]] void ShowFailure(Session& session, const RunFailed& failed, bool stream) {
   Json extra = {{"status", failed.result.status},
                 {"outputId", failed.result.output_id},
                 {"logFile", failed.result.log_file.string()}};
@@ -97,6 +116,7 @@ Rendered RenderRuns(const std::vector<RunResult>& runs) {
     extra["succeededRuns"] = Json::array();
     for (const RunResult& run : failed.earlier) extra["succeededRuns"].push_back(JsonOfRun(run));
   }
+  if (stream) StreamFailure(session, failed, extra);
   session.output().PrintError(failed.code(), failed.message(), failed.hint(), extra);
   if (!session.options.json && !session.options.quiet) {
     session.output().PrintNote(fmt::format("Output: {}\nLog: {}\n", failed.result.output_id, failed.result.log_file.string()));
@@ -160,6 +180,11 @@ void AddMethodRun(CLI::App& group, Session& session) {
   command->add_flag("--skip-checks", request.skip_checks, "Run no checks but those that the model requires");
   repeatable("--skip-check", request.skipped_checks, "Skip this check (repeatable)", "<name>");
   repeatable("--skip-check-label", request.skipped_check_labels, "Skip checks with this label (repeatable)", "<label>");
+  command->add_flag("--skip-reports", request.reports.skip_all, "Make no reports but those that the model requires");
+  repeatable("--skip-report", request.reports.skipped, "Skip this report (repeatable)", "<name>");
+  repeatable("--skip-report-label", request.reports.skipped_labels, "Skip reports with this label (repeatable)", "<label>");
+  repeatable("--report", request.reports.only, "Make only this report (repeatable)", "<name>");
+  repeatable("--report-label", request.reports.only_labels, "Make only reports with this label (repeatable)", "<label>");
   command->add_option("--timeout", options->timeout, "Time limit of the method: seconds, or 30s, 5m, 1h")->type_name("<duration>");
   command->add_option("--traceparent", request.traceparent, "W3C trace context, passed on to programs")
       ->type_name("<value>")
@@ -167,15 +192,29 @@ void AddMethodRun(CLI::App& group, Session& session) {
   command->add_option("--tracestate", request.tracestate, "W3C trace state, passed on to programs")
       ->type_name("<value>")
       ->envname("TRACESTATE");
+  command->add_flag("--json-stream", options->stream, "One line of JSON for each event; the last one holds what --json prints");
   command->callback([&session, options] {
-    FillRequest(session, *options);
-    const ExpressionWiring wiring(session);
-    LiveLog live(session);
+    session.options.json = session.options.json || options->stream;
+    LiveLog live(session, options->stream);
     try {
-      session.Print(RenderRuns(RunMethod(session.context(), ServicesOf(session, wiring), options->request, live.observer())));
+      FillRequest(session, *options);
+      const ExpressionWiring wiring(session);
+      const std::vector<RunResult> runs =
+          RunMethod(session.context(), ServicesOf(session, wiring), options->request, live.observer());
+      const Rendered rendered = RenderRuns(runs);
+      if (options->stream) {
+        session.output().PrintLine({{"kind", "completed"}, {"run", session.output().WithWarnings(rendered.json)}});
+      } else {
+        session.Print(rendered);
+      }
+      // A report on it has failed.
+      if (runs.back().status != "succeeded") throw ExitQuietly{1};
     } catch (const RunFailed& failed) {
       live.ShowKept();
-      ShowFailure(session, failed);
+      ShowFailure(session, failed, options->stream);
+    } catch (const UserError& error) {
+      if (options->stream) StreamFailure(session, error, Json::object());
+      throw;
     }
   });
 }
@@ -216,10 +255,22 @@ void AddMethodDescribe(CLI::App& group, Session& session) {
 
 }  // namespace
 
+Json JsonOfReport(const RunReport& report) {
+  Json json = {{"name", report.name}, {"scope", NameOf(report.scope)}, {"success", report.success()}};
+  if (!report.success()) {
+    json["error"] = report.error;
+  } else if (!report.markdown.empty()) {
+    json["markdown"] = report.markdown;
+    json["json"] = report.json;
+  }
+  return json;
+}
+
 Json JsonOfRun(const RunResult& run) {
   Json artifacts = Json::array();
   for (const RunArtifact& one : run.artifacts) {
-    Json json = {{"id", one.id}, {"name", one.name}, {"path", one.path.string()}};
+    Json json = {{"id", one.id}, {"name", one.name}};
+    if (!one.path.empty()) json["path"] = one.path.string();
     if (one.attributes) json["attributes"] = *one.attributes;
     artifacts.push_back(std::move(json));
   }
@@ -231,10 +282,11 @@ Json JsonOfRun(const RunResult& run) {
                {"duration", run.duration.count()},
                {"outputId", run.output_id},
                {"logFile", run.log_file.string()},
-               {"dataArtifacts", std::move(artifacts)},
-               {"globalArguments", run.global_arguments},
-               {"methodArguments", run.method_arguments},
-               {"initiatedBy", run.initiated_by}};
+               {"dataArtifacts", std::move(artifacts)}};
+  for (const RunReport& report : run.reports) json["reports"][report.name] = JsonOfReport(report);
+  json["globalArguments"] = run.global_arguments;
+  json["methodArguments"] = run.method_arguments;
+  json["initiatedBy"] = run.initiated_by;
   if (run.auto_created) {
     json["autoCreated"] = {{"modelType", run.model_type},
                            {"definitionName", run.model_name},
@@ -245,7 +297,8 @@ Json JsonOfRun(const RunResult& run) {
 }
 
 RunServices ServicesOf(Session& session, const ExpressionWiring& wiring) {
-  return {session.repo(), session.datastore(), session.config(), session.model_types(), wiring.host()};
+  return {session.repo(),   session.datastore(),        session.config(),          session.model_types(),
+          wiring.host(), &session.wiring().reports, session.wiring().git_sha};
 }
 
 void AddModelMethod(CLI::App& group, Session& session) {

@@ -17,7 +17,8 @@ void AddModelOutput(CLI::App& group, Session& session);    // model_output.cc
 // What runs of this command work on; `wiring` outlives it.
 RunServices ServicesOf(Session& session, const ExpressionWiring& wiring);
 
-// A run as commands print it.
+// A report on a run, and a run, as commands print them.
+Json JsonOfReport(const RunReport& report);
 Json JsonOfRun(const RunResult& run);
 
 }  // namespace swamp

@@ -37,7 +37,7 @@ OutputOptions OutputOptionsOf(const std::vector<std::string>& arguments) {
   OutputOptions options;
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
-    if (argument == "--json") options.json = true;
+    if (argument == "--json" || argument == "--json-stream") options.json = true;
     if (argument == "--no-color") options.no_color = true;
   }
   return options;
@@ -87,15 +87,25 @@ void Output::Print(const Rendered& result) {
     WriteAll(STDOUT_FILENO, result.text);
     return;
   }
-  Json document = result.json;
-  if (!warnings_.empty() && document.is_object()) {
-    Json& warnings = document["warnings"];
-    if (warnings.is_null()) warnings = Json::array();
-    for (const std::string& warning : warnings_) warnings.push_back(warning);
-  } else {
+  if (!result.json.is_object()) {
     for (const std::string& warning : warnings_) WriteAll(STDERR_FILENO, warning + "\n");
   }
-  WriteAll(STDOUT_FILENO, PrettyJson(document));
+  WriteAll(STDOUT_FILENO, PrettyJson(WithWarnings(result.json)));
+}
+
+Json Output::WithWarnings(Json document) const {
+  const std::lock_guard lock(mutex_);
+  if (warnings_.empty() || !document.is_object()) return document;
+  Json& warnings = document["warnings"];
+  if (warnings.is_null()) warnings = Json::array();
+  for (const std::string& warning : warnings_) warnings.push_back(warning);
+  return document;
+}
+
+void Output::PrintLine(const Json& event) {
+  const std::string line = CompactJson(event) + "\n";
+  const std::lock_guard lock(mutex_);
+  WriteAll(STDOUT_FILENO, line);
 }
 
 void Output::PrintRaw(std::string_view bytes) { WriteAll(STDOUT_FILENO, bytes); }

@@ -40,6 +40,10 @@ class Output final : public Log {
   // Prints the result. Throws UserError output_failed when standard output can't take it; a reader that
   // has gone away ends the program quietly (exit 141, as SIGPIPE would).
   void Print(const Rendered& result);
+  // One event of --json-stream, which stands for --json: a line of JSON.
+  void PrintLine(const Json& event);
+  // The document with the warnings that there have been, as Print would give it.
+  Json WithWarnings(Json document) const;
   // Bytes as they are: scripts, values.
   void PrintRaw(std::string_view bytes);
   // Text for people beside the result: previews before a question. Not with --json.
@@ -58,7 +62,7 @@ class Output final : public Log {
   bool color_out_;
   bool color_err_;
   bool terminal_err_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::string> warnings_;
 };
 

@@ -62,7 +62,8 @@ int RunProgram(const std::vector<std::string>& arguments, const ProgramHooks& ho
   CurlHttpClient http;
   ModelTypes types;
   types.Add(ShellModelType());
-  Session session({world, http, cancellation, output, types, kProgramVersion, kProgramRevision, hooks});
+  const Reports reports = BuiltInReports();
+  Session session({world, http, cancellation, output, types, reports, kProgramVersion, kProgramRevision, hooks});
   return RunCommandLine(session, arguments);
 }
 

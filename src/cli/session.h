@@ -11,6 +11,7 @@
 #include "datastore/datastore.h"
 #include "model/model_types.h"
 #include "repo/repository.h"
+#include "report/report.h"
 #include "util/context.h"
 #include "util/http.h"
 
@@ -36,6 +37,7 @@ struct Wiring {
   Cancellation& cancellation;
   Output& output;
   const ModelTypes& model_types;
+  const Reports& reports;
   std::string version;
   std::string git_sha;
   ProgramHooks hooks;

@@ -109,7 +109,7 @@ void VersionWriter::Discard() {
   store_.Discard(key_, metadata_.version);
 }
 
-DataRecord VersionWriter::Finish() {
+void VersionWriter::Seal() {
   if (by_child_) {
     const fs::path path = raw_->temporary_path();
     const auto file = store_.files_.Open(path);
@@ -122,10 +122,18 @@ DataRecord VersionWriter::Finish() {
     metadata_.checksum = hasher_.FinishHex();
   }
   metadata_.size = size_;
-  raw_->Close(Durability::kSynced);
-  DataRecord record = store_.Finish(*this);
-  open_ = false;
-  return record;
+}
+
+DataRecord VersionWriter::Finish() {
+  VersionWriter* const self = this;
+  return std::move(store_.FinishAll(std::span(&self, 1)).front());
+}
+
+std::vector<DataRecord> VersionWriter::FinishAll(std::span<const std::unique_ptr<VersionWriter>> writers) {
+  if (writers.empty()) return {};
+  std::vector<VersionWriter*> all;
+  for (const auto& writer : writers) all.push_back(writer.get());
+  return all.front()->store_.FinishAll(all);
 }
 
 // ---- store ----
@@ -146,9 +154,11 @@ std::unique_ptr<VersionStore> VersionStore::Open(const Context& context, const R
   return store;
 }
 
-void VersionStore::Log(const DataKey& key) const {
+void VersionStore::Log(std::span<const DataKey> keys) const {
   if (change_log_.empty()) return;
-  files_.Append(change_log_, fmt::format("{}\t{}\t{}\n", key.owner.type, key.owner.model_id, key.name));
+  std::string lines;
+  for (const DataKey& key : keys) lines += fmt::format("{}\t{}\t{}\n", key.owner.type, key.owner.model_id, key.name);
+  files_.Append(change_log_, lines);
 }
 
 std::string VersionStore::RawMarker(const DataKey& key) const {
@@ -239,6 +249,15 @@ DataRecord VersionStore::Write(NewVersion request, std::string_view bytes) {
   return writer->Finish();
 }
 
+std::vector<DataRecord> VersionStore::WriteAll(std::vector<WholeVersion> versions) {
+  std::vector<std::unique_ptr<VersionWriter>> writers;
+  for (WholeVersion& one : versions) {
+    writers.push_back(Begin(std::move(one.request)));
+    writers.back()->Append(one.bytes);
+  }
+  return VersionWriter::FinishAll(writers);
+}
+
 DataRecord VersionStore::WriteTombstone(const DataRecord& latest, const std::string& renamed_to, std::string_view content) {
   NewVersion request{.key = latest.key,
                      .content_type = latest.metadata.content_type,
@@ -256,39 +275,67 @@ DataRecord VersionStore::WriteTombstone(const DataRecord& latest, const std::str
 }
 
 // All is on disk under temporary names before the lock is taken; then only names change, in the order in which a reader may
-// see them.
-DataRecord VersionStore::Finish(VersionWriter& writer) {
-  const DataKey& key = writer.key();
-  DataRecord record{.key = key, .metadata = writer.metadata_, .paths = {}};
-  const std::uint64_t version = record.version();
-  const std::string folder = key.VersionFolder(version);
-  if (record.metadata.is_rename_marker()) {  // has neither, as other programs write it
-    record.metadata.size.reset();
-    record.metadata.checksum.clear();
+// see them. All files are written before the first of them is waited for.
+std::vector<DataRecord> VersionStore::FinishAll(std::span<VersionWriter* const> writers) {
+  struct Parts {
+    std::unique_ptr<OutputFile> metadata;
+    std::unique_ptr<OutputFile> marker;
+    bool advance = false;
+  };
+  std::vector<DataRecord> records;
+  std::vector<DataKey> keys;
+  std::vector<Parts> parts;
+  for (VersionWriter* writer : writers) {
+    writer->Seal();
+    const DataKey& key = writer->key();
+    keys.push_back(key);
+    DataRecord& record = records.emplace_back(DataRecord{.key = key, .metadata = writer->metadata_, .paths = {}});
+    if (record.metadata.is_rename_marker()) {  // has neither, as other programs write it
+      record.metadata.size.reset();
+      record.metadata.checksum.clear();
+    }
+    const std::string folder = key.VersionFolder(record.version());
+    record.paths = {folder + "/raw", folder + "/metadata.yaml"};
+    Parts& of = parts.emplace_back(Parts{files_.Create(PathOf(folder + "/metadata.yaml")), files_.Create(PathOf(key.Marker()))});
+    of.metadata->Append(record.metadata.ToYaml());
+    of.marker->Append(std::to_string(record.version()));
   }
-  const auto metadata = files_.Create(PathOf(folder + "/metadata.yaml"));
-  metadata->Append(record.metadata.ToYaml());
-  metadata->Close(Durability::kSynced);
-  const auto marker = files_.Create(PathOf(key.Marker()));
-  marker->Append(std::to_string(version));
-  marker->Close(Durability::kSynced);
-  record.paths = {folder + "/raw", folder + "/metadata.yaml"};
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    writers[i]->raw_->Close(Durability::kSynced);
+    parts[i].metadata->Close(Durability::kSynced);
+    parts[i].marker->Close(Durability::kSynced);
+  }
+  std::vector<fs::path> version_folders;
+  std::vector<fs::path> name_folders;
   {
-    ChangeGuard guard(*this, key);
-    const bool advance = !writer.hold_marker_ && MarkerVersion(RawMarker(key)) < version;
-    if (advance) record.paths.push_back(key.Marker());
-    guard.RecordWrites(record.paths);
-    writer.raw_->Commit(Durability::kSynced);
-    metadata->Commit(Durability::kSynced);
-    if (advance) marker->Commit(Durability::kSynced);
+    ChangeGuard guard(*this, keys.front());
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      version_folders.push_back(PathOf(keys[i].VersionFolder(records[i].version())));
+      parts[i].advance = !writers[i]->hold_marker_ && MarkerVersion(RawMarker(keys[i])) < records[i].version();
+      if (parts[i].advance) {
+        records[i].paths.push_back(keys[i].Marker());
+        name_folders.push_back(PathOf(keys[i].Folder()));
+      }
+      paths.insert(paths.end(), records[i].paths.begin(), records[i].paths.end());
+    }
+    guard.RecordWrites(paths);
+    for (VersionWriter* writer : writers) writer->raw_->Commit(Durability::kLater);
+    files_.Sync(version_folders);
+    for (const Parts& one : parts) one.metadata->Commit(Durability::kLater);
+    files_.Sync(version_folders);
+    for (const Parts& one : parts) {
+      if (one.advance) one.marker->Commit(Durability::kLater);
+    }
+    if (std::any_of(records.begin(), records.end(), [](const DataRecord& one) { return one.version() == 1; })) {
+      name_folders.push_back(PathOf(keys.front().owner.Folder()));
+    }
+    files_.Sync(name_folders);
   }
-  if (version == 1) {
-    const fs::path parent = PathOf(key.owner.Folder());
-    files_.Sync(std::span(&parent, 1));
-  }
-  // Once more: whoever read the log in between has not seen the version.
-  Log(key);
-  return record;
+  for (VersionWriter* writer : writers) writer->open_ = false;
+  // Once more: whoever read the log in between has not seen the versions.
+  Log(keys);
+  return records;
 }
 
 void VersionStore::Publish(DataRecord& record) {

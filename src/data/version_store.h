@@ -85,11 +85,15 @@ class VersionWriter {
   std::filesystem::path PathForChild();
   // The version is there, durably, and `latest` names it unless a higher one is there already.
   DataRecord Finish();
+  // The same for several of one owner, with fewer waits for the disk.
+  static std::vector<DataRecord> FinishAll(std::span<const std::unique_ptr<VersionWriter>> writers);
   void Discard();
 
  private:
   friend class VersionStore;
   VersionWriter(VersionStore& store, DataKey key, DataMetadata metadata, bool hold_marker);
+  // Nothing more is coming: size and checksum are known.
+  void Seal();
 
   VersionStore& store_;
   DataKey key_;
@@ -133,6 +137,12 @@ class VersionStore {
   std::unique_ptr<VersionWriter> Begin(NewVersion request);
   // The same for what is in memory.
   DataRecord Write(NewVersion request, std::string_view bytes);
+  // The same for several of one owner.
+  struct WholeVersion {
+    NewVersion request;
+    std::string bytes;
+  };
+  std::vector<DataRecord> WriteAll(std::vector<WholeVersion> versions);
   // A version that says that the name is gone; `renamed_to`: or is another's now. It keeps the id of the latest version.
   DataRecord WriteTombstone(const DataRecord& latest, const std::string& renamed_to = {},
                             std::string_view content = {});
@@ -192,13 +202,14 @@ class VersionStore {
   std::uint64_t HighestTaken(const DataKey& key) const;
   void RefuseLinks(const DataKey& key) const;
   std::string RawMarker(const DataKey& key) const;  // what it says; empty: nothing
-  DataRecord Finish(VersionWriter& writer);
+  std::vector<DataRecord> FinishAll(std::span<VersionWriter* const> writers);
   void Discard(const DataKey& key, std::uint64_t version);
   std::uint64_t RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name);
   std::uint64_t RemoveFolder(const DataKey& key, std::uint64_t version);
   std::uint64_t RecordContentElsewhere(ChangeGuard& guard, const std::string& raw) const;
   std::uint64_t RemoveFile(const std::string& tier_path);
-  void Log(const DataKey& key) const;
+  void Log(std::span<const DataKey> keys) const;
+  void Log(const DataKey& key) const { Log(std::span(&key, 1)); }
   DataMetadata NextMetadata(const NewVersion& request) const;
 
   Context context_;

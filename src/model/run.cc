@@ -57,6 +57,7 @@ std::vector<RunResult> MethodRunner::Run() {
     context_.Check();
     try {
       results.push_back(RunOne(request_.input_sets[i]));
+      if (results.back().status != "succeeded") break;
     } catch (RunFailed& failed) {
       failed.earlier = std::move(results);
       lock->Release(calm_);
@@ -131,6 +132,7 @@ void MethodRunner::Begin(Attempt& attempt) {
   if (model_.created) result.auto_created = definitions_.Locate(model_.stored);
   result.global_arguments_updated = model_.updated;
   Step("Executing", method_->name);
+  Tell("executing", {{"modelName", definition().name}, {"methodName", method_->name}});
 }
 
 std::unique_ptr<BackgroundTask> MethodRunner::StartHeartbeat(const Attempt& attempt) {
@@ -149,6 +151,7 @@ void MethodRunner::Execute(Attempt& attempt) {
   const Context limited = request_.timeout ? context_.WithTimeout(*request_.timeout) : context_;
   RunHost host({.context = limited,
                 .store = *store_,
+                .ephemeral = ephemeral_,
                 .log = *attempt.log,
                 .tokens = *attempt.tokens,
                 .vaults = *attempt.vaults,

@@ -11,6 +11,7 @@
 #include "model/expressions.h"
 #include "model/model_types.h"
 #include "model/output_record.h"
+#include "report/selection.h"
 #include "repo/repository.h"
 
 namespace swamp {
@@ -22,13 +23,15 @@ struct RunServices {
   ConfigTier& config;
   const ModelTypes& types;
   const ExpressionHost& expressions;  // vault_get is added by the run
+  const Reports* reports = nullptr;   // null: none are made
+  std::string program_revision = {};  // for reports
 };
 
 struct RunRequest {
   std::string model_or_type;  // a definition's name or id; or a type, with "@" in front or with `definition`
   std::string method;
   std::optional<std::string> definition;  // the direct form: made when there is none
-  std::vector<Json> input_sets = {Json::object()};  // one run each, under one lock, until the first that fails
+  std::vector<Json> input_sets = {Json::object()};  // one run each, under one lock, until the first that fails (or whose report does)
   // What of the inputs a user typed: only there an expression is one.
   Json typed_inputs = Json::object();
   std::vector<std::pair<std::string, std::string>> tags;
@@ -36,6 +39,7 @@ struct RunRequest {
   bool skip_checks = false;
   std::vector<std::string> skipped_checks;
   std::vector<std::string> skipped_check_labels;
+  ReportFlags reports;
   std::optional<Duration> timeout;  // of the method itself
   std::string traceparent;
   std::string tracestate;
@@ -47,6 +51,11 @@ struct RunObserver {
   std::function<void(const std::string& model, std::string_view word, const std::string& text)> step;
   // What the method prints and says.
   std::function<void(const std::string& model, LogLevel level, std::string_view line)> line;
+  // All that happens, for programs: {"kind": "executing", "modelName": ..., "methodName": ...}. Kinds, in this order:
+  // resolving_model, auto_created, global_args_updated, model_resolved; then for each set of inputs validating_inputs,
+  // evaluating_expressions, env_var_warning, executing, method_output and method_event, data_artifact_saved,
+  // report_started, report_completed or report_failed, auto_gc_started, auto_gc_completed.
+  std::function<void(const Json& event)> event;
 };
 
 struct RunArtifact {
@@ -55,8 +64,18 @@ struct RunArtifact {
   std::uint64_t version = 0;
   std::string spec;
   std::string type;  // "resource", "file"
-  std::filesystem::path path;
+  std::filesystem::path path;  // empty: of the lifetime ephemeral, so in no file
   std::optional<Json> attributes;  // of a resource
+};
+
+// What became of a report on the run.
+struct RunReport {
+  std::string name;
+  ReportScope scope = ReportScope::kMethod;
+  std::string markdown;  // empty: it had nothing to say
+  Json json;
+  std::string error;  // not empty: it has failed
+  bool success() const { return error.empty(); }
 };
 
 struct RunResult {
@@ -64,11 +83,12 @@ struct RunResult {
   std::string model_name;
   std::string model_type;
   std::string method;
-  std::string status;
+  std::string status;  // "failed" also where the method succeeded and a report on it has failed
   Duration duration{};
   std::string output_id;
   std::filesystem::path log_file;
   std::vector<RunArtifact> artifacts;
+  std::vector<RunReport> reports;
   Json global_arguments;  // with the text of the expressions where secrets stood
   Json method_arguments;
   std::string initiated_by;

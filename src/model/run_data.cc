@@ -202,6 +202,18 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
   bool refreshed_all_ = false;
 };
 
+Json RecordInMemory(const EphemeralData::Version& version, bool is_latest) {
+  DataBody body;
+  const std::string& type = version.record.metadata.content_type;
+  if (IsJsonType(type)) {
+    body.attributes = TryParseJson(version.content).value_or(Json::object());
+    body.content = body.attributes;
+  } else if (IsTextType(type)) {
+    body.content = version.content;
+  }
+  return RecordJson(version.record, is_latest, "", std::move(body));
+}
+
 }  // namespace
 
 Json ExpressionRecord(const VersionStore& store, const DataRecord& record) {
@@ -223,6 +235,48 @@ void AddDataFunctions(ExpressionHost& host, Definitions& definitions, RunFiles& 
   host.model_resources = [functions](const auto& id) { return functions->OutputsOf(id, "resource"); };
   host.model_files = [functions](const auto& id) { return functions->OutputsOf(id, "file"); };
   host.model_execution = [functions](const auto& id) { return functions->ExecutionOf(id); };
+}
+
+void AddEphemeralData(ExpressionHost& host, Definitions& definitions, const EphemeralData& data) {
+  const auto owner_of = [&definitions, &data](const std::string& model) -> std::optional<DataOwner> {
+    if (data.empty()) return std::nullopt;  // mostly
+    const auto found = definitions.Find(model);
+    if (!found) return std::nullopt;
+    return DataOwner{found->definition.type, found->definition.id};
+  };
+  host.data_latest = [owner_of, &data, next = host.data_latest](const auto& model, const auto& name) {
+    const auto owner = owner_of(model);
+    const auto version = owner ? data.Latest({*owner, name}) : nullptr;
+    return version ? std::optional(RecordInMemory(*version, true)) : next ? next(model, name) : std::nullopt;
+  };
+  host.data_version = [owner_of, &data, next = host.data_version](const auto& model, const auto& name, std::int64_t number) {
+    const auto owner = owner_of(model);
+    const auto version = owner && number > 0 ? data.Find({*owner, name}, static_cast<std::uint64_t>(number)) : nullptr;
+    if (!version) return next ? next(model, name, number) : std::nullopt;
+    return std::optional(RecordInMemory(*version, data.Latest(version->record.key) == version));
+  };
+  host.data_list_versions = [owner_of, &data, next = host.data_list_versions](const auto& model, const auto& name) {
+    const auto owner = owner_of(model);
+    std::vector<std::int64_t> numbers;
+    if (owner) {
+      for (const std::uint64_t one : data.Versions({*owner, name})) numbers.push_back(static_cast<std::int64_t>(one));
+    }
+    return numbers.empty() && next ? next(model, name) : numbers;
+  };
+  host.data_find_by_spec = [owner_of, &data, next = host.data_find_by_spec](const auto& model, const auto& spec) {
+    Json records = next ? next(model, spec) : Json::array();
+    const auto owner = owner_of(model);
+    if (!owner) return records;
+    for (const auto& version : data.LatestOf(*owner)) {
+      const DataMetadata& metadata = version->record.metadata;
+      if (metadata.tag("specName") != spec) continue;
+      const auto older = std::find_if(records.begin(), records.end(),
+                                      [&](const Json& one) { return one.value("name", "") == metadata.name; });
+      if (older != records.end()) records.erase(older);
+      records.push_back(RecordInMemory(*version, true));
+    }
+    return records;
+  };
 }
 
 }  // namespace swamp

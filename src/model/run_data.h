@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "data/catalog.h"
+#include "data/ephemeral.h"
 #include "data/version_store.h"
 #include "model/definitions.h"
 #include "model/expressions.h"
@@ -27,5 +28,9 @@ struct DataSources {
 // What of `host` reads data: data_latest, data_version, data_list_versions, data_find_by_spec, data_find_by_tag, data_query,
 // file_contents, model_resources, model_files and model_execution. All outlive it. Usable by several threads.
 void AddDataFunctions(ExpressionHost& host, Definitions& definitions, RunFiles& files, DataSources sources);
+
+// Puts data that is in memory only before the other data: for data_latest, data_version, data_list_versions and
+// data_find_by_spec. Both outlive `host`.
+void AddEphemeralData(ExpressionHost& host, Definitions& definitions, const EphemeralData& data);
 
 }  // namespace swamp

@@ -102,6 +102,7 @@ class Deletion {
         ++parts_.expired_data_collected;
         continue;
       }
+      if (latest->metadata.tag("type") == "report") continue;  // tells of runs, whose records go too
       ++live;
       if (latest->metadata.tag("type") == "resource") parts_.resource_deleted = true;
     }

@@ -36,8 +36,9 @@ void MethodRunner::Finish(Attempt& attempt, const std::optional<UserError>& fail
   attempt.log->Add(LogLevel::kInfo, "model·run", fmt::format("{} after {}", record.status, DescribeDuration(took)));
   attempt.log->Finish();
   WriteRecord(attempt);
-  if (CollectsAfterRuns()) Collect();
   attempt.result.status = record.status;
+  if (signal == 0) MakeReports(attempt, failure);
+  if (CollectsAfterRuns()) Collect();
   attempt.result.duration = took;
   Publish(attempt, failure);
   for (RunHost::Written& one : attempt.written) attempt.result.artifacts.push_back(std::move(one.artifact));
@@ -57,8 +58,12 @@ void MethodRunner::Collect() const {
       return WorkflowRunExists(calm_, services_.datastore, workflow_id, run_id);
     };
   }
+  Tell("auto_gc_started");
   try {
-    CollectGarbage(*store_, request);
+    const CollectReport collected = CollectGarbage(*store_, request);
+    Tell("auto_gc_completed", {{"versionsDeleted", collected.versions_deleted},
+                               {"bytesReclaimed", collected.bytes},
+                               {"dataEntriesExpired", collected.expired.size()}});
   } catch (const std::exception& error) {
     Warn(fmt::format("old data of {} was not collected: {}", definition().name, Printable(error.what(), 200)));
   }
@@ -68,6 +73,7 @@ void MethodRunner::WriteRecord(Attempt& attempt) {
   OutputRecord& record = attempt.record;
   record.artifacts.clear();
   for (const RunHost::Written& one : attempt.written) {
+    if (one.ephemeral) continue;  // nobody will find it
     record.artifacts.push_back({one.artifact.id, one.artifact.name, one.artifact.version, one.record.metadata.tags});
   }
   files_.Write(record.TierPath(), record.ToYaml());
@@ -125,15 +131,20 @@ std::optional<std::string> MethodRunner::TakeLost(std::vector<PushConflict>& con
 
 bool MethodRunner::Renumber(Attempt& attempt, std::vector<PushConflict>& conflicts) {
   bool any = false;
-  for (RunHost::Written& one : attempt.written) {
+  const auto renumber = [&](DataRecord& record) {
     const auto lost = std::erase_if(conflicts, [&](const PushConflict& conflict) {
       return conflict.kind == PushConflict::Kind::kImmutable &&
-             (conflict.path == one.record.key.Marker() ||  // the name was removed, and had this number
-              conflict.path.starts_with(one.record.key.VersionFolder(one.record.version()) + "/"));
+             (conflict.path == record.key.Marker() ||  // the name was removed, and had this number
+              conflict.path.starts_with(record.key.VersionFolder(record.version()) + "/"));
     });
-    if (lost == 0) continue;
+    if (lost == 0) return false;
     any = true;
-    one.record = store_->RenumberAbove(one.record, HighestInBucket(one.record.key));
+    record = store_->RenumberAbove(record, HighestInBucket(record.key));
+    return true;
+  };
+  for (DataRecord& record : attempt.report_files) renumber(record);
+  for (RunHost::Written& one : attempt.written) {
+    if (one.ephemeral || !renumber(one.record)) continue;
     one.artifact.version = one.record.version();
     one.artifact.path = store_->PathOf(one.record.RawPath());
   }

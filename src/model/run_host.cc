@@ -50,6 +50,8 @@ const Json* SchemaOfField(const Json& schema, const std::vector<std::string>& pa
   return current;
 }
 
+bool IsEphemeral(const NewVersion& version) { return version.lifetime.text() == "ephemeral"; }
+
 // Whether another name could give the same text once both are joined by "-".
 bool MayClash(const std::string& part) {
   return part.find_first_of("-/\\@") != std::string::npos || part.find("..") != std::string::npos;
@@ -80,7 +82,8 @@ class RunHost::File final : public MethodFile {
       : host_(host), spec_(spec), writer_(std::move(writer)) {}
   void Append(std::string_view bytes) override { writer_->Append(bytes); }
   void Finish() override { host_.Take(writer_->Finish(), spec_, std::nullopt); }
-  std::filesystem::path final_path() const override { return writer_->final_path(); }
+  std::optional<std::filesystem::path> final_path() const override { return writer_->final_path(); }
+  void Reserve(std::uint64_t) override {}
 
  private:
   RunHost& host_;
@@ -88,9 +91,31 @@ class RunHost::File final : public MethodFile {
   std::unique_ptr<VersionWriter> writer_;
 };
 
+class RunHost::MemoryFile final : public MethodFile {
+ public:
+  MemoryFile(RunHost& host, const Json& spec, std::unique_ptr<EphemeralData::Writer> writer)
+      : host_(host), spec_(spec), writer_(std::move(writer)) {}
+  void Append(std::string_view bytes) override { writer_->Append(bytes); }
+  void Finish() override { host_.Take(writer_->Finish(), spec_, std::nullopt, true); }
+  std::optional<std::filesystem::path> final_path() const override { return std::nullopt; }
+  void Reserve(std::uint64_t bytes) override { writer_->Reserve(bytes); }
+
+ private:
+  RunHost& host_;
+  const Json& spec_;
+  std::unique_ptr<EphemeralData::Writer> writer_;
+};
+
 void RunHost::Log(LogLevel level, std::string_view line) {
   const std::string shown = parts_.log.Add(level, parts_.method, line);
   if (parts_.observer.line) parts_.observer.line(parts_.definition.name, level, shown);
+  if (parts_.observer.event) {
+    Tell({{"kind", "method_output"},
+          {"modelName", parts_.definition.name},
+          {"methodName", parts_.method},
+          {"stream", level < LogLevel::kWarning ? "stdout" : "stderr"},
+          {"line", shown}});
+  }
 }
 
 const Json& RunHost::SpecOf(const std::string& spec, std::string_view kind) const {
@@ -159,7 +184,11 @@ NewVersion RunHost::VersionOf(const Json& spec, const std::string& name) const {
 
 std::unique_ptr<MethodFile> RunHost::BeginFile(const std::string& spec, const std::string& name) {
   const Json& declared = SpecOf(spec, "file");
-  return std::make_unique<File>(*this, declared, parts_.store.Begin(VersionOf(declared, name)));
+  NewVersion version = VersionOf(declared, name);
+  if (IsEphemeral(version)) {
+    return std::make_unique<MemoryFile>(*this, declared, parts_.ephemeral.Begin(parts_.context, std::move(version)));
+  }
+  return std::make_unique<File>(*this, declared, parts_.store.Begin(std::move(version)));
 }
 
 void RunHost::WriteResource(const std::string& spec, const std::string& name, const Json& attributes) {
@@ -167,12 +196,24 @@ void RunHost::WriteResource(const std::string& spec, const std::string& name, co
   if (declared.contains("schema")) {
     const auto problems = CheckSchema(declared["schema"], attributes);
     if (!problems.empty()) {
-      Log(LogLevel::kWarning, fmt::format("{} does not fit its schema: {}", name, Join(problems, "; ")));
+      const std::string message = fmt::format("{} does not fit its schema: {}", name, Join(problems, "; "));
+      const std::string shown = parts_.log.Add(LogLevel::kWarning, parts_.method, message);
+      if (parts_.observer.line) parts_.observer.line(parts_.definition.name, LogLevel::kWarning, shown);
+      Tell({{"kind", "method_event"},
+            {"modelName", parts_.definition.name},
+            {"methodName", parts_.method},
+            {"event", {{"type", "schema_warning"}, {"message", shown}}}});
     }
   }
   NewVersion version = VersionOf(declared, name);
   Json stored = StoreSensitive(declared, name, attributes, version.tags);
   stored = parts_.redactor.Redact(stored);
+  if (IsEphemeral(version)) {
+    const auto writer = parts_.ephemeral.Begin(parts_.context, std::move(version));
+    writer->Append(CompactJson(stored));
+    Take(writer->Finish(), declared, std::move(stored), true);
+    return;
+  }
   DataRecord record = parts_.store.Write(std::move(version), CompactJson(stored));
   Take(std::move(record), declared, std::move(stored));
 }
@@ -219,26 +260,41 @@ Json RunHost::StoreSensitive(const Json& spec, const std::string& name, Json att
   return attributes;
 }
 
-void RunHost::Take(DataRecord record, const Json& spec, std::optional<Json> attributes) {
+void RunHost::Take(DataRecord record, const Json& spec, std::optional<Json> attributes, bool ephemeral) {
   RunArtifact artifact{.id = record.metadata.id,
                        .name = record.key.name,
                        .version = record.version(),
                        .spec = StringMember(spec, "specName").value_or(""),
                        .type = StringMember(spec, "kind").value_or("resource"),
-                       .path = parts_.store.PathOf(record.RawPath()),
+                       .path = ephemeral ? std::filesystem::path() : parts_.store.PathOf(record.RawPath()),
                        .attributes = std::move(attributes)};
-  if (parts_.collect && !parts_.rollback) DropVersionsBeyondCap(parts_.store, record.key);
-  written_.push_back({std::move(record), std::move(artifact)});
+  if (parts_.collect && !parts_.rollback && !ephemeral) DropVersionsBeyondCap(parts_.store, record.key);
+  written_.push_back({std::move(record), std::move(artifact), ephemeral});
+  if (!parts_.rollback) TellSaved(written_.back());
+}
+
+void RunHost::TellSaved(const Written& one) const {
+  if (!parts_.observer.event) return;
+  Json event = {{"kind", "data_artifact_saved"}, {"name", one.artifact.name}};
+  if (!one.ephemeral) event["path"] = one.artifact.path.string();
+  Tell(event);
 }
 
 void RunHost::Publish() {
   if (!parts_.rollback) return;
-  for (Written& one : written_) parts_.store.Publish(one.record);
+  for (Written& one : written_) {
+    if (!one.ephemeral) parts_.store.Publish(one.record);
+    TellSaved(one);
+  }
 }
 
 void RunHost::Withdraw() {
   if (!parts_.rollback) return;
   for (const Written& one : std::exchange(written_, {})) {
+    if (one.ephemeral) {
+      parts_.ephemeral.Remove(one.record);
+      continue;
+    }
     try {
       parts_.store.Withdraw(one.record);
     } catch (const UserError& error) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/ephemeral.h"
 #include "data/version_store.h"
 #include "model/expressions_secrets.h"
 #include "model/model_types.h"
@@ -20,6 +21,7 @@ class RunHost final : public MethodHost {
   struct Parts {
     const Context& context;  // of the method: with its time limit
     VersionStore& store;
+    EphemeralData& ephemeral;
     RunLog& log;
     const SecretTokens& tokens;
     SecretReader& vaults;
@@ -56,16 +58,22 @@ class RunHost final : public MethodHost {
   struct Written {
     DataRecord record;
     RunArtifact artifact;
+    bool ephemeral = false;  // in memory only
   };
   std::vector<Written>& written() { return written_; }
 
  private:
   class File;
+  class MemoryFile;
+  void Tell(const Json& event) const {
+    if (parts_.observer.event) parts_.observer.event(event);
+  }
+  void TellSaved(const Written& one) const;
   const Json& SpecOf(const std::string& spec, std::string_view kind) const;
   NewVersion VersionOf(const Json& spec, const std::string& name) const;
   Json TagsOf(const Json& spec) const;
   Json StoreSensitive(const Json& spec, const std::string& name, Json attributes, Json& tags);
-  void Take(DataRecord record, const Json& spec, std::optional<Json> attributes);
+  void Take(DataRecord record, const Json& spec, std::optional<Json> attributes, bool ephemeral = false);
 
   Parts parts_;
   std::vector<Written> written_;

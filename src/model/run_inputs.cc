@@ -3,6 +3,7 @@
 #include <set>
 
 #include "model/inputs.h"
+#include "model/run_data.h"
 #include "model/run_steps.h"
 #include "util/environment.h"
 #include "util/text.h"
@@ -27,8 +28,11 @@ void MethodRunner::Prepare(Attempt& attempt, const Json& inputs) {
   attempt.host.vault_get = [vaults = attempt.vaults.get(), caller](const std::string& vault, const std::string& key) {
     return vaults->Read(vault, key, caller);
   };
+  AddEphemeralData(attempt.host, definitions_, ephemeral_);
   EvaluationScope scope;
+  Tell("validating_inputs");
   SplitInputs(attempt, inputs, scope);
+  Tell("evaluating_expressions", {{"lastEvaluated", request_.last_evaluated}});
   ModelEvaluator evaluator(definitions_, attempt.host, attempt.tokens.get());
   MethodToRun to_run{method_->name};
   for (const auto& [key, value] : attempt.overridden.items()) to_run.replaced.insert(key);
@@ -124,8 +128,11 @@ void MethodRunner::WarnOfEnvironment(Attempt& attempt) {
     if (const auto value = context_.environment().Get(use.name)) attempt.redactor.Add(*value);
   }
   if (names.empty()) return;
-  Warn(fmt::format("{} uses the environment ({}): its values are no secrets here and may be stored with the data",
-                   definition().name, fmt::join(names, ", ")));
+  const std::string message =
+      fmt::format("{} uses the environment ({}): its values are no secrets here and may be stored with the data",
+                  definition().name, fmt::join(names, ", "));
+  Warn(message);
+  Tell("env_var_warning", {{"modelName", definition().name}, {"envVars", names}, {"message", message}});
 }
 
 }  // namespace swamp

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,11 @@ class MethodFile {
   // As it shall be kept: the writer redacts.
   virtual void Append(std::string_view bytes) = 0;
   virtual void Finish() = 0;
-  // A name beside which temporary files may be made.
-  virtual std::filesystem::path final_path() const = 0;
+  // A name beside which temporary files may be made; nothing: of this file nothing may get to the disk.
+  virtual std::optional<std::filesystem::path> final_path() const = 0;
+  // Makes sure of room for bytes that are held elsewhere in memory until they are appended. Throws UserError
+  // ephemeral_budget_exceeded.
+  virtual void Reserve(std::uint64_t bytes) = 0;
 };
 
 // What a method may do while it runs. Used by one thread.

@@ -11,6 +11,7 @@ void MethodRunner::Resolve() {
   if (synced && services_.config.managed()) services_.config.Refresh(context_);
   // Not where it is the name of a model of people's own.
   if (request_.definition || !definitions_.Find(request_.model_or_type)) RefuseControlPlaneType(request_.model_or_type, "run");
+  Tell("resolving_model", {{"modelIdOrName", request_.model_or_type}});
   if (const ModelType* type = DirectType()) {
     type_ = type;
     method_ = &type->RequireMethod(request_.method);
@@ -22,6 +23,12 @@ void MethodRunner::Resolve() {
     const RoutedInputs routed = RouteInputs(*type_, *method_, request_.input_sets.front());
     direct_ = true;
     model_ = FindOrCreateDirect(context_, services_.datastore, definitions_, files_, *type_, *request_.definition, routed.global);
+    if (model_.created) {
+      Tell("auto_created", {{"modelType", type_->name},
+                            {"definitionName", definition().name},
+                            {"definitionPath", definitions_.Locate(model_.stored).string()}});
+    }
+    if (model_.updated) Tell("global_args_updated", {{"definitionName", definition().name}});
     if (model_.for_this_run) {
       Warn(fmt::format("the given global arguments hold for this run only: {} is not changed",
                        definitions_.Locate(model_.stored).string()));
@@ -40,6 +47,10 @@ void MethodRunner::Resolve() {
   if (!method_->execute) {
     throw UserError("unknown_method", fmt::format("{} of {} cannot be run by this program", method_->name, type_->name));
   }
+  Tell("model_resolved", {{"modelName", definition().name},
+                          {"modelType", type_->name},
+                          {"modelId", definition().id},
+                          {"methodName", method_->name}});
   Step("Resolved", fmt::format("{} ({})", definition().name, definition().type));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/ephemeral.h"
 #include "data/version_store.h"
 #include "model/evaluate.h"
 #include "model/evaluated_definitions.h"
@@ -39,7 +40,8 @@ class MethodRunner {
         observer_(observer),
         definitions_(calm_, services.config, &services.datastore),
         files_(calm_, services.repo, services.datastore),
-        evaluated_copies_(services.datastore) {}
+        evaluated_copies_(services.datastore),
+        ephemeral_(EphemeralBudget(context)) {}
 
   std::vector<RunResult> Run();
 
@@ -49,6 +51,12 @@ class MethodRunner {
   void Warn(const std::string& message) const { context_.log().Warn("model·run", message); }
   void Step(std::string_view word, const std::string& text) const {
     if (observer_.step) observer_.step(definition().name, word, text);
+  }
+  void Tell(std::string_view kind, Json event = Json::object()) const {
+    if (!observer_.event) return;
+    Json whole = {{"kind", kind}};
+    whole.update(event);
+    observer_.event(whole);
   }
 
   // ---- what is to be run: run_resolve.cc ----
@@ -75,6 +83,7 @@ class MethodRunner {
     RunResult result;
     std::unique_ptr<RunLog> log;
     std::vector<RunHost::Written> written;
+    std::vector<DataRecord> report_files;
     Time started{};  // names the record
     Duration begun{};
   };
@@ -123,6 +132,16 @@ class MethodRunner {
   std::string WhyCancelled(const Attempt& attempt) const;
   void Finish(Attempt& attempt, const std::optional<UserError>& failure, int signal);
   void WriteRecord(Attempt& attempt);
+
+  // ---- reports: run_reports.cc ----
+
+  // After the method, whether it has succeeded or failed; the record stays as it is.
+  void MakeReports(Attempt& attempt, const std::optional<UserError>& failure);
+  ReportContext ReportContextOf(const Attempt& attempt, const std::optional<UserError>& failure) const;
+  RunReport MakeReport(Attempt& attempt, const ChosenReport& chosen, ReportScope scope, const ReportContext& context);
+  // Throws what the version store does.
+  void StoreReport(Attempt& attempt, const RunReport& report);
+
   // autoGc of .swamp.yaml: old versions, and data whose time is over, go after the run. Failures only warn.
   bool CollectsAfterRuns() const;
   void Collect() const;
@@ -151,6 +170,7 @@ class MethodRunner {
   Definitions definitions_;
   RunFiles files_;
   EvaluatedDefinitions evaluated_copies_;
+  EphemeralData ephemeral_;
   std::unique_ptr<VersionStore> store_;
   const ModelType* type_ = nullptr;
   const MethodSpec* method_ = nullptr;

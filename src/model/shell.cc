@@ -88,17 +88,18 @@ class Beginning {
 // Text that is needed later, in memory as long as it is short.
 class Spill {
  public:
-  Spill(Files& files, std::filesystem::path beside) : files_(files), beside_(std::move(beside)) {}
+  Spill(Files& files, MethodFile& target) : files_(files), target_(target), beside_(target.final_path()) {}
   bool empty() const { return size_ == 0; }
   void Push(std::string_view piece) {
+    if (!beside_) target_.Reserve(piece.size());
     size_ += piece.size();
     text_ += piece;
-    if (text_.size() < kSpillLimit) return;
-    if (!file_) file_ = files_.Create(beside_, 0600);
+    if (text_.size() < kSpillLimit || !beside_) return;
+    if (!file_) file_ = files_.Create(beside_->string() + ".stderr", 0600);
     file_->Append(text_);
     text_.clear();
   }
-  void MoveTo(MethodFile& target) {
+  void Move() {
     if (file_) {
       file_->Close(Durability::kLater);
       const auto input = files_.Open(file_->temporary_path());
@@ -106,16 +107,17 @@ class Spill {
       for (std::uint64_t offset = 0;;) {
         const std::size_t count = input->ReadAt(offset, buffer);
         if (count == 0) break;
-        target.Append(std::string_view(buffer).substr(0, count));
+        target_.Append(std::string_view(buffer).substr(0, count));
         offset += count;
       }
     }
-    target.Append(text_);
+    target_.Append(text_);
   }
 
  private:
   Files& files_;
-  std::filesystem::path beside_;
+  MethodFile& target_;
+  std::optional<std::filesystem::path> beside_;
   std::string text_;
   std::uint64_t size_ = 0;
   std::unique_ptr<OutputFile> file_;
@@ -231,7 +233,7 @@ void RunShellMethod(const MethodCall& call) {
   const Context& context = host.context();
   const ShellArguments arguments = ReadArguments(call);
   const std::unique_ptr<MethodFile> log = host.BeginFile("log", "log");
-  Spill errors_kept(context.files(), log->final_path().string() + ".stderr");
+  Spill errors_kept(context.files(), *log);
   bool any_output = false;
   Captured output(
       host.redactor(), [&](std::string_view line) { host.Log(LogLevel::kInfo, line); },
@@ -267,7 +269,7 @@ void RunShellMethod(const MethodCall& call) {
   }
   if (!errors_kept.empty()) {
     log->Append(any_output ? "\n[stderr]\n" : "[stderr]\n");
-    errors_kept.MoveTo(*log);
+    errors_kept.Move();
   }
   host.WriteResource("result", "result",
                      {{"exitCode", exit_code},

@@ -45,7 +45,8 @@ class RecordingHost final : public MethodHost {
     File(RecordingHost& host, std::string spec) : host_(host), spec_(std::move(spec)) {}
     void Append(std::string_view bytes) override { text_ += bytes; }
     void Finish() override { host_.files[spec_] = text_; }
-    std::filesystem::path final_path() const override { return host_.folder_ / spec_; }
+    std::optional<std::filesystem::path> final_path() const override { return host_.folder_ / spec_; }
+    void Reserve(std::uint64_t) override {}
 
    private:
     RecordingHost& host_;

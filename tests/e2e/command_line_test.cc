@@ -20,7 +20,7 @@ class CommandLine : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CommandLine, AnUnknownCommandNamesWhatIsNear) {
+TEST_F(CommandLine, CI10_AnUnknownCommandNamesWhatIsNear) {
   const RunResult result = Run({"datastor", "sync", "now"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("unknown command \"swamp datastor\""));
@@ -28,7 +28,38 @@ TEST_F(CommandLine, AnUnknownCommandNamesWhatIsNear) {
   EXPECT_EQ(result.out, "");
 }
 
-TEST_F(CommandLine, AnUnknownOptionNamesWhatIsNear) {
+TEST_F(CommandLine, CI10_AGroupAloneShowsItsCommands) {
+  for (const char* group : {"doctor", "datastore", "model", "report"}) {
+    const RunResult help = Run({group});
+    EXPECT_EQ(help.exit_code, 0) << help;
+    EXPECT_THAT(help.out, HasSubstr(std::string("swamp ") + group));
+    EXPECT_EQ(help.err, "");
+    const RunResult json = Run({group, "--json"});
+    EXPECT_EQ(json.exit_code, 2) << json;
+    EXPECT_EQ(json.error_code(), "usage");
+  }
+  const RunResult nested = Run({"repo", "frobnicate", "--json"});
+  EXPECT_EQ(nested.exit_code, 2);
+  EXPECT_EQ(nested.error_code(), "usage");
+}
+
+TEST_F(CommandLine, CI09_AReaderThatGoesAwayEndsItQuietly) {
+  const auto shell = [&](const std::string& script) {
+    return RunProcess({"/bin/bash", "-c", "set -o pipefail; " + script}, {{"HOME", folder_.path().string()}, {"PATH", "/usr/bin:/bin"}},
+                      folder_.path(), std::nullopt, {});
+  };
+  const std::string swamp = SWAMP_PROGRAM;
+  for (const std::string& script : {swamp + " help --json | head -1", swamp + " help --json | true"}) {
+    const RunResult result = shell(script);
+    EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 141) << result;
+    EXPECT_EQ(result.err, "");
+  }
+  const RunResult full = shell(swamp + " help --json > /dev/full");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(full.error_code(), "output_failed");
+}
+
+TEST_F(CommandLine, CI10_AnUnknownOptionNamesWhatIsNear) {
   const RunResult result = Run({"model", "search", "--refesh"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("unknown option --refesh"));

@@ -168,7 +168,7 @@ Rows Data() {
       {"data delete", {"mine", "log", "-y"}, {"data/command/shell/{id}/log/*"}},
       {"data gc",
        {"-y"},
-       {"data/command/shell/{id}/old/*"},
+       {"data/command/shell/{id}/old/*", "data/command/shell/*/report-*"},  // five are kept, and the peer ran its model more often
        {},
        [](MatrixWorld& world) {
          Place(world.peer.cache(), world.words["{id}"], "old", 1, "{}", {.lifetime = "1m"});
@@ -262,6 +262,11 @@ Rows Others() {
       {"init", {"--tool", "none"}, {}, {}, nullptr, true, 1},
       {"repo init", {"--force", "--tool", "none"}},
       {"repo upgrade", {"--tool", "codex"}},
+      {"report search", {}},
+      {"report get", {"@swamp/method-summary", "--model", "mine"}},
+      {"report list", {}},
+      {"report describe", {"@swamp/method-summary"}},
+      {"report type search", {}},
       {"doctor extensions", {}},
       {"doctor extensions",
        {"--repair", "-y"},

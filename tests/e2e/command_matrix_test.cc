@@ -121,10 +121,20 @@ class Matrix {
     Check(names, Changed(before, Take(bucket_)), entries);
     Cost cost = CheckTrace(names, trace);
     cost.milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+    if (names.empty() && row.exit_code == 0 && !row.fresh) CheckJson(checkout, row, words);
     return cost;
   }
 
  private:
+  // CI-01: one document and nothing else. What changes nothing can be asked once more.
+  void CheckJson(const Checkout& checkout, const MatrixRow& row, std::vector<std::string> words) {
+    if (row.command.starts_with("completions")) return;  // scripts
+    words.emplace_back("--json");
+    const RunResult result = checkout.Run(words, {.input = row.input, .has_input = !row.input.empty()});
+    EXPECT_EQ(result.exit_code, 0) << result;
+    result.json();
+  }
+
   // One change of each kind: the lockfile, documents, a marker, and so their shards.
   void PeerGoesOn() {
     const std::string round = std::to_string(++round_);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backends.h"
+#include "place_data.h"
 #include "util/files.h"
 
 namespace swamp::e2e {
@@ -336,7 +337,7 @@ TEST_F(LocalRuns, MW10_DirectRunsTakeTheGivenValues) {
   EXPECT_EQ(second["modelId"], first["modelId"]);
   EXPECT_EQ(second["dataArtifacts"][0]["attributes"]["stdout"], "B");
   EXPECT_EQ(a.Do({"model", "get", "d1"})["autoCreated"], true);
-  EXPECT_EQ(a.Do({"model", "delete", "d1", "-f"})["dataDeleted"], 2);
+  EXPECT_EQ(a.Do({"model", "delete", "d1", "-f"})["dataDeleted"], 4);
   a.Fail({"model", "get", "d1"}, "model_not_found");
   a.Fail({"model", "method", "run", "@command/shell", "execute"}, "usage");
 }
@@ -390,11 +391,89 @@ TEST_F(LocalRuns, CI07_QuietHidesTheDisplayAndNotTheRecord) {
   EXPECT_THAT(a.Run({"model", "method", "run", "m1", "execute", "--input", "run=echo why; exit 1", "-q"}).err, HasSubstr("m1: why"));
 }
 
+TEST_F(LocalRuns, CI04_WhatFailsPutsNothingWhereTheValueIsExpected) {
+  const Json run = a.Do(RunOf("m1", "true"));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"data", "get", "m1", "nosuch"},
+           {"model", "output", "data", run["outputId"], "--field", "nosuch"},
+           {"vault", "read-secret", "v", "nosuch", "-f"},
+           {"report", "get", "nosuch"}}) {
+    const RunResult plain = a.Run(words);
+    EXPECT_EQ(plain.exit_code, 1) << plain;
+    EXPECT_EQ(plain.out, "");
+    const RunResult json = a.Run(Words(words));
+    EXPECT_EQ(json.out, "");
+    EXPECT_NE(json.error_code(), "") << json;
+  }
+}
+
+TEST_F(LocalRuns, CI15_ReadingDoesNotWaitForARun) {
+  a.Do({"vault", "create", "local_encryption", "v"});
+  a.RunWithInput({"vault", "put", "v", "k"}, "value");
+  a.Do(RunOf("m1", "true"));
+  const Signpost post(a.folder());
+  a.Do(RunOf("m1", post.Reached() + "; " + post.Reached()), {.started = [&](pid_t) {
+         post.Wait();
+         a.Do({"model", "get", "m1"});
+         a.Do({"model", "create", "command/shell", "m2"});
+         a.Do({"data", "get", "m1", "result"});
+         a.Do({"data", "list", "m1"});
+         a.Do({"data", "query", "size > 0"});
+         a.Do({"report", "get", "@swamp/method-summary"});
+         a.Do({"model", "method", "history", "search"});
+         a.Do({"vault", "read-secret", "v", "k", "-f"});
+         a.Do({"datastore", "lock", "status"});
+         EXPECT_EQ(NewestOutput()["status"], "running");  // all that time
+         post.Wait();
+       }});
+}
+
+TEST_F(LocalRuns, DA17_ExpiredDataIsNoReasonToKeepAModel) {
+  const std::string id = a.Do({"model", "get", "m1"})["id"];
+  Place(a.folder() / ".swamp", id, "old", 1, "{}", {.lifetime = "1m"});
+  EXPECT_EQ(a.Do({"model", "delete", "m1", "-y"})["expiredDataAutoCollected"], 1);
+  // The data of a new model of that name is found, not that of the old one.
+  a.Do({"model", "create", "command/shell", "m1"});
+  a.Do(RunOf("m1", "echo new"));
+  EXPECT_EQ(a.Do(RunOf("m1", "echo ${{ data.latest('m1', 'result').attributes.stdout }}er"))["dataArtifacts"][0]["attributes"]["stdout"],
+            "newer");
+}
+
+TEST_F(LocalRuns, AModelOfWhichOnlyReportsAreLeftIsDeletedUnforced) {
+  a.Fail(RunOf("m1", "exit 1"), "method_execution_failed");
+  EXPECT_EQ(a.Do({"report", "search"})["results"].size(), 1u);
+  a.Do({"model", "delete", "m1", "-y"});
+  EXPECT_FALSE(fs::exists(a.folder() / ".swamp" / "data" / "command"));
+}
+
+// The shell's parent is the program itself.
+TEST_F(LocalRuns, DA20_MuchOutputTakesNoMemory) {
+  const Json run = a.Do({"model", "method", "run", "m1", "execute", "-q", "--input",
+                         "run=head -c 100000000 /dev/zero | tr '\\0' x | fold -w 99; grep VmHWM /proc/$PPID/status >&2"});
+  const Json& result = run["dataArtifacts"][0]["attributes"];
+  const std::string peak = result["stderr"];  // "VmHWM:   19004 kB"
+  EXPECT_LT(std::stoi(peak.substr(peak.find_first_of("0123456789"))), 60'000) << peak;
+  EXPECT_LT(result["stdout"].get<std::string>().size(), 20'000'000u);
+  EXPECT_GT(a.Do({"data", "get", "m1", "log", "--no-content"})["size"], 100'000'000);
+}
+
+TEST_F(LocalRuns, MW19_TooManyOpenFilesIsNotAMissingModel) {
+  for (int limit = 4; limit < 16; ++limit) {
+    const RunResult result =
+        RunProcess({"/bin/sh", "-c", "ulimit -n " + std::to_string(limit) + "; exec " + SWAMP_PROGRAM + " model get m1 --json"},
+                   {{"HOME", a.home().string()}, {"PATH", "/usr/bin:/bin"}}, a.folder(), std::nullopt);
+    if (result.exit_code == 0 || result.exit_code == 127) continue;  // it needs no more; or was not even started
+    EXPECT_NE(result.error_code(), "model_not_found") << limit << result;
+    EXPECT_NE(result.error_code(), "not_a_repository") << limit << result;
+    EXPECT_THAT(result.err, HasSubstr("open files")) << limit;
+  }
+}
+
 TEST_F(LocalRuns, AModelWithDataIsDeletedOnlyWhenForced) {
   a.Do(RunOf("m1", "true"));
   a.Fail({"model", "delete", "m1", "-y"}, "model_has_data");
   const Json deleted = a.Do({"model", "delete", "m1", "-f"});
-  EXPECT_EQ(deleted["dataDeleted"], 2);
+  EXPECT_EQ(deleted["dataDeleted"], 4);  // result, log, the two files of the report
   EXPECT_EQ(deleted["outputsDeleted"], 1);
   EXPECT_FALSE(fs::exists(a.folder() / ".swamp" / "outputs" / "command"));
   EXPECT_FALSE(fs::exists(a.folder() / ".swamp" / "data" / "command"));
