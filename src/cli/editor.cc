@@ -36,8 +36,21 @@ bool IsInstalled(const Context& context, const std::string& program) {
   return false;
 }
 
+// Waits for the editor. It has the terminal, and with it Ctrl-C; what ends this program ends it, too.
+int WaitForEditor(const Context& context, pid_t pid) {
+  constexpr Duration kBetweenLooks(20);
+  Cancellation& cancellation = context.cancellation();
+  int status = 0;
+  for (;;) {
+    const bool only_look = !cancellation.requested();
+    const pid_t ended = ::waitpid(pid, &status, only_look ? WNOHANG : 0);
+    if (ended == pid || (ended < 0 && errno != EINTR)) return status;
+    if (only_look && cancellation.WaitFor(kBetweenLooks) && cancellation.signal() != SIGINT) ::kill(pid, SIGTERM);
+  }
+}
+
 // Runs the editor on this process's own terminal.
-void RunEditor(const std::string& command, const fs::path& file) {
+void RunEditor(const Context& context, const std::string& command, const fs::path& file) {
   auto words = SplitShellWords(command);
   if (!words || words->empty()) {
     throw UserError("no_editor", fmt::format("the editor command \"{}\" cannot be read", Printable(command, 80)));
@@ -64,10 +77,8 @@ void RunEditor(const std::string& command, const fs::path& file) {
                                              std::generic_category().message(error)),
                     "Set VISUAL or EDITOR.");
   }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) break;
-  }
+  const int status = WaitForEditor(context, pid);
+  context.Check();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw UserError("editor_failed", fmt::format("the editor {} ended with an error; nothing was changed",
                                                  words->front()));
@@ -131,7 +142,7 @@ EditedText EditInEditor(Session& session, const std::string& file_name, const st
   const ScratchFile scratch(context, fs::path(file_name).filename().string());
   WriteFileAtomically(context.files(), scratch.path(), text, 0600);
   for (;;) {
-    RunEditor(edited.editor, scratch.path());
+    RunEditor(context, edited.editor, scratch.path());
     edited.text = ReadFile(context.files(), scratch.path()).value_or("");
     edited.changed = edited.text != text;
     if (!edited.changed) return edited;

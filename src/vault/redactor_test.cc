@@ -119,6 +119,18 @@ TEST(Redactor, VA16_HidesEachLongerLineOfAValueOfSeveralLines) {
   EXPECT_EQ(Redacted({"abc\n"}, "abc."), "***.");
 }
 
+TEST(Redactor, OB07_ShortValuesAndLinesOfBracesAreNoSecrets) {
+  const std::string document = "{\n  \"token\": \"abcdefgh\",\n  \"more\": [\n  ]\n}\n";
+  Redactor redactor;
+  for (const std::string& secret : {std::string("x"), std::string("{\n"), std::string("%s"), document}) redactor.Add(secret);
+  EXPECT_EQ(redactor.Redact("x = {\n  ]\n}\n%s"), "x = {\n  ]\n}\n%s") << "nothing of it tells anything";
+  EXPECT_EQ(redactor.Redact(document), "***");
+  EXPECT_EQ(redactor.Redact("[\n  \"token\": \"abcdefgh\",\n]"), "[\n***\n]");
+  const std::string wrapped = "user:" + document + "!";
+  EXPECT_THAT(redactor.Redact(Base64Encode(wrapped)), HasSubstr("***"));
+  EXPECT_EQ(Redacted({"100%\"of\\it", "100%\"of\\it and more"}, "a 100%\"of\\it and more b 100%\\\"of\\\\it c"), "a *** b *** c");
+}
+
 TEST(Redactor, RedactsJsonAtAnyDepth) {
   Redactor redactor;
   redactor.Add("s3cret");

@@ -1,5 +1,9 @@
 // What every command has in common: usage errors, help, one JSON document, exit codes.
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "backends.h"
 
 namespace swamp::e2e {
@@ -91,6 +95,32 @@ TEST_F(CommandLine, VersionPrintsOneLine) {
   const RunResult result = Run({"version"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1) << result.out;
+}
+
+// OB-09: nothing is sent to anybody who was not asked for, so nothing is waited for.
+TEST_F(CommandLine, OB09_NobodyIsTalkedToThatTheCommandDoesNotName) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 16), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  std::map<std::string, std::string> environment;
+  for (const char* name : {"SWAMP_CLUB_URL", "SWAMP_TELEMETRY_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT", "SWAMP_SERVE_URL", "http_proxy",
+                           "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}) {
+    environment[name] = url;
+  }
+  ASSERT_EQ(Run({"init", ".", "--tool", "none"}, environment).exit_code, 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"model", "create", "command/shell", "m1"}, {"model", "get", "m1"}, {"model", "search"},
+        {"model", "method", "run", "m1", "execute", "--input", "run=true"}, {"data", "list", "m1"}, {"vault", "search"},
+        {"extension", "list"}, {"datastore", "status"}, {"doctor"}, {"version"}, {"help"}}) {
+    const RunResult result = Run(words, environment);
+    EXPECT_EQ(result.exit_code, 0) << result;
+  }
+  EXPECT_EQ(::accept(listener, nullptr, nullptr), -1) << "somebody has called";
+  ::close(listener);
 }
 
 }  // namespace

@@ -192,6 +192,26 @@ TEST_F(Data, DA03_DA04_GcDoesWhatItsPreviewSays) {
   EXPECT_EQ(again["bytesReclaimed"], 0);
 }
 
+// DS-32: whoever is at work on a model, of a type with slashes too, keeps its data; the answer says so.
+TEST_F(Data, DS32_GcLeavesAloneWhatSomebodyIsAtWorkOn) {
+  const std::string busy = "44444444-4444-4444-8444-444444444444";
+  Place(checkout.folder() / ".swamp", busy, "gone", 1, "x", {.lifetime = "1m", .type = "@c/sub/kind"});
+  Put("gone", 1, "x", {.lifetime = "1m"});
+  const fs::path folder = checkout.folder() / ".swamp/data/@c/sub/kind" / busy;
+  WriteFileAtomically(bucket.context().files(), folder / ".lock",
+                      CompactJson({{"holder", "ann@x"}, {"hostname", "x"}, {"pid", 1}, {"acquiredAt", "2026-01-01T00:00:00.000Z"},
+                                   {"ttlMs", 600'000}, {"nonce", "n"}}));
+  Json done = checkout.Do({"data", "gc"});
+  EXPECT_EQ(done["versionsDeleted"], 1);
+  EXPECT_TRUE(fs::exists(folder / "gone/1/raw"));
+  ASSERT_EQ(done["warnings"].size(), 1U);
+  EXPECT_THAT(done["warnings"][0].get<std::string>(), AllOf(HasSubstr("@c/sub/kind/" + busy), HasSubstr("ann@x"), HasSubstr("left alone")));
+  fs::remove(folder / ".lock");
+  done = checkout.Do({"data", "gc"});
+  EXPECT_EQ(done["versionsDeleted"], 1);
+  EXPECT_FALSE(done.contains("warnings"));
+}
+
 TEST_F(Data, DA08_PruneTakesOrphansOnly) {
   const std::string orphan = "11111111-1111-4111-8111-111111111111";
   const std::string automatic = "22222222-2222-4222-8222-222222222222";

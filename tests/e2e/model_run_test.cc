@@ -315,7 +315,7 @@ TEST_F(LocalRuns, CancelEndsARunOfThatModelAndSaysWhy) {
   EXPECT_EQ(a.Do({"model", "cancel", "--all"})["cancelled"], Json::array());
 }
 
-TEST_F(LocalRuns, MW36_ARunWithinARunTakesAnotherModelAndIsToldOfItsOwn) {
+TEST_F(LocalRuns, MW36_DS33_ARunWithinARunTakesAnotherModelAndIsToldOfItsOwn) {
   a.Do({"model", "create", "command/shell", "m2"});
   const std::string swamp = SWAMP_PROGRAM;
   a.Do(RunOf("m1", swamp + " model method run m2 execute --input run=true --repo-dir " + a.folder().string()));
@@ -324,6 +324,8 @@ TEST_F(LocalRuns, MW36_ARunWithinARunTakesAnotherModelAndIsToldOfItsOwn) {
   const Json data = a.Do({"model", "output", "data", "m1"})["data"];
   EXPECT_EQ(data["exitCode"], 75);
   EXPECT_THAT(data["stderr"].get<std::string>(), HasSubstr("held by the command that runs this one"));
+  // A clean-up within a run leaves that run's model alone.
+  a.Do(RunOf("m1", swamp + " data gc -y --json --repo-dir " + a.folder().string()));
 }
 
 TEST_F(LocalRuns, MW10_DirectRunsTakeTheGivenValues) {

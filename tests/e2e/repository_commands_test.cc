@@ -110,5 +110,27 @@ TEST_F(RepositoryCommands, SourceFoldersAreListedAddedAndRemoved) {
   EXPECT_EQ(plain.Do({"extension", "source", "rm", "extensions/dev"})["sources"], Json::array());
 }
 
+// The folder that the repository or the environment names is the lockfile's place for every command.
+TEST_F(RepositoryCommands, EX08_OneFolderForTheLockfileInEveryCommand) {
+  bucket.Publish("@acme/x", "2026.01.01.1");
+  const std::string usual = "extensions/models/upstream_extensions.json";
+  const auto goes_through = [&](const std::string& lockfile, const std::map<std::string, std::string>& environment) {
+    const RunOptions options{.environment = environment};
+    plain.Do({"extension", "pull", "@acme/x", "-y"}, options);
+    EXPECT_THAT(Read(lockfile), HasSubstr("@acme/x"));
+    EXPECT_EQ(plain.Do({"extension", "list"}, options)["extensions"].size(), 1U);
+    std::filesystem::remove_all(plain.folder() / ".swamp/pulled-extensions/@acme");
+    EXPECT_EQ(plain.Run({"doctor", "extensions", "--json"}, options).exit_code, 1);
+    plain.Do({"extension", "install"}, options);
+    EXPECT_EQ(plain.Do({"doctor", "extensions"}, options)["overallStatus"], "pass");
+    plain.Do({"extension", "rm", "@acme/x", "-y"}, options);
+    EXPECT_THAT(Read(lockfile), Not(HasSubstr("@acme/x")));
+    EXPECT_EQ(Read(usual), "");
+  };
+  Write(".swamp.yaml", Read(".swamp.yaml") + "modelsDir: sources/models\n");
+  goes_through("sources/models/upstream_extensions.json", {});
+  goes_through("elsewhere/upstream_extensions.json", {{"SWAMP_MODELS_DIR", "elsewhere"}});
+}
+
 }  // namespace
 }  // namespace swamp::e2e

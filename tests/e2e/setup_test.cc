@@ -9,6 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -148,6 +149,31 @@ TEST_P(Setup, DS77_StandardOutputIsOneDocumentWhateverThereIsToSay) {
   const RunResult listed = a.Run({"model", "search"});
   EXPECT_THAT(listed.err, HasSubstr("@swamp/s3-datastore"));
   EXPECT_THAT(listed.out, ::testing::Not(HasSubstr("s3-datastore")));
+}
+
+TEST_P(Setup, DS56_AVariableInTheDatastoresConfigIsNamedWhenItIsMissingAndAVaultIsRefusedWithTheReason) {
+  Bucket bucket(GetParam());
+  Checkout& a = bucket.Plain("mover");
+  const auto words = [&](const std::string& expression) {
+    Json config = bucket.DatastoreConfig();
+    config["prefix"] = bucket.prefix() + "/" + expression;
+    return std::vector<std::string>{"datastore", "setup", "extension", "@swamp/s3-datastore", "--config", CompactJson(config)};
+  };
+  const std::string before = Marker(a);
+  for (const std::map<std::string, std::string>& environment : {std::map<std::string, std::string>{}, {{"TEAM_PREFIX", ""}}}) {
+    const RunResult refused = a.Fail(words("${{ env.TEAM_PREFIX }}"), "datastore_config_invalid", {.environment = environment});
+    EXPECT_THAT(refused.err, HasSubstr("TEAM_PREFIX"));
+  }
+  EXPECT_EQ(Marker(a), before);
+  const RunOptions set{.environment = {{"TEAM_PREFIX", "team"}}};
+  a.Do(words("${{ env.TEAM_PREFIX }}"), set);
+  EXPECT_THAT(Marker(a), HasSubstr("env.TEAM_PREFIX"));
+  a.Do({"datastore", "config", "migrate", "-y"}, set);
+  a.Do({"model", "create", "command/shell", "m1"}, set);
+  EXPECT_TRUE(bucket.Peek("team/" + ModelKey("m1")));
+  // The vaults' own configuration is in this very datastore.
+  EXPECT_THAT(a.Fail(words("${{ vault.get(v, k) }}"), "datastore_config_invalid", set).err,
+              AllOf(HasSubstr("with managed config"), HasSubstr("env.NAME")));
 }
 
 // ---- the control plane's secrets ----

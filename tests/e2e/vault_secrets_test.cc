@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "harness.h"
 #include "util/digest.h"
@@ -352,6 +354,65 @@ TEST_F(VaultSecrets, RefreshHooksRenewASecret) {
 }
 
 // ---- migrate ----
+
+// A program that writes its process id, says that it is there, and would stay.
+class Lingering {
+ public:
+  explicit Lingering(const fs::path& folder) : post_((folder / "post").string()), pid_(folder / "lingering-pid") {
+    if (::mkfifo(post_.c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
+    script_ = (folder / "lingers").string();
+    std::ofstream(script_) << "#!/bin/sh\necho $$ > " << pid_.string() << "\necho > " << post_ << "\nexec sleep 60\n";
+    fs::permissions(script_, fs::perms(0755));
+  }
+  const std::string& script() const { return script_; }
+  void WaitUntilThere() const {
+    std::ifstream post(post_);
+    std::string line;
+    std::getline(post, line);
+  }
+  // Ended, whether or not its parent has taken note; what was sent to it may still be on its way.
+  bool IsGone() const {
+    int pid = 0;
+    std::ifstream(pid_) >> pid;
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (pid > 0 && std::chrono::steady_clock::now() < limit) {
+      const std::string stat = TextOf("/proc/" + std::to_string(pid) + "/stat");
+      if (stat.empty() || stat.find(") Z ") != std::string::npos) return true;
+      std::this_thread::yield();
+    }
+    return false;
+  }
+
+ private:
+  std::string post_;
+  fs::path pid_;
+  std::string script_;
+};
+
+TEST_F(VaultSecrets, OB04_NoHelperOutlivesTheCommand) {
+  a.Do({"model", "create", "command/shell", "m1"});
+  for (const auto& [signal, code] : {std::pair(SIGTERM, 143), std::pair(SIGINT, 130)}) {
+    const fs::path folder = a.folder() / std::to_string(signal);
+    fs::create_directories(folder);
+    const Lingering hook(folder);
+    const RunResult put = a.Run({"vault", "put", "v", "k", "--refresh-from", hook.script(), "--refresh-ttl", "1h"},
+                                {.started = [&](pid_t pid) {
+                                  hook.WaitUntilThere();
+                                  ::kill(pid, signal);
+                                }});
+    EXPECT_EQ(put.exit_code, code) << put;
+    EXPECT_TRUE(hook.IsGone());
+  }
+  fs::create_directories(a.folder() / "edit");
+  const Lingering editor(a.folder() / "edit");
+  const RunResult edit = a.Run({"model", "edit", "m1"}, {.environment = {{"VISUAL", editor.script()}}, .started = [&](pid_t pid) {
+                                 editor.WaitUntilThere();
+                                 ::kill(pid, SIGTERM);
+                               }});
+  EXPECT_EQ(edit.exit_code, 143) << edit;
+  EXPECT_TRUE(editor.IsGone());
+  EXPECT_THAT(Keys(), IsEmpty());
+}
 
 class VaultMigrate : public VaultSecrets {
  protected:
