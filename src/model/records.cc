@@ -223,6 +223,7 @@ class Records::Changing {
     std::uint64_t version = 0;  // 0: there is none
     std::optional<Json> value;
     std::optional<DataRecord> data;
+    bool seen_in_bucket = false;    // what the bucket lists was looked at
     std::uint64_t passed_over = 0;  // a version that its writer had not finished in time: what is made now is not made on it
   };
 
@@ -345,6 +346,7 @@ class Records::Changing {
         // Whoever began it has died, and had told nobody that it was done.
         if (!complete) return BaseHereBut(base.version);
         Remember(base.version);
+        base.seen_in_bucket = true;
         // Ours may still name the version that was taken back; left so, later pulls would pass it over.
         Push({Key().Marker()});
         return base;
@@ -371,6 +373,7 @@ class Records::Changing {
     const auto latest = records_.store().Latest(Key());
     Base base = !latest || records_.IsComing(*latest) ? Base{} : BaseHere();
     if (base.version < abandoned) base.passed_over = abandoned;
+    base.seen_in_bucket = true;
     return base;
   }
 
@@ -416,6 +419,11 @@ class Records::Changing {
     next.owner.owner_ref = definition_.id;
     next.what = type_.type;
     written_ = store.Write(std::move(next), CompactJson(value));
+    // A number in between is known to be taken, by a version that has not come here yet.
+    if (datastore_.synced() && !base.seen_in_bucket && written_->version() != base.version + 1) {
+      store.Withdraw(*written_, false);
+      return false;
+    }
     for (const std::uint64_t version : store.Versions(Key())) {
       if (version <= base.version || version == written_->version()) continue;
       store.Withdraw(*written_, false);

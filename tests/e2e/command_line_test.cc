@@ -33,7 +33,7 @@ TEST_F(CommandLine, CI10_AnUnknownCommandNamesWhatIsNear) {
 }
 
 TEST_F(CommandLine, CI10_AGroupAloneShowsItsCommands) {
-  for (const char* group : {"doctor", "datastore", "model", "report"}) {
+  for (const char* group : {"extension", "datastore", "model", "report"}) {
     const RunResult help = Run({group});
     EXPECT_EQ(help.exit_code, 0) << help;
     EXPECT_THAT(help.out, HasSubstr(std::string("swamp ") + group));

@@ -129,6 +129,7 @@ class Matrix {
   // CI-01: one document and nothing else. What changes nothing can be asked once more.
   void CheckJson(const Checkout& checkout, const MatrixRow& row, std::vector<std::string> words) {
     if (row.command.starts_with("completions")) return;  // scripts
+    if (row.command == "extension source rm") return;    // it is gone by now
     words.emplace_back("--json");
     const RunResult result = checkout.Run(words, {.input = row.input, .has_input = !row.input.empty()});
     EXPECT_EQ(result.exit_code, 0) << result;
