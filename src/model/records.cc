@@ -313,15 +313,24 @@ class Records::Changing {
   }
 
   Base BaseHere() {
+    Base base = NewestHere();
+    if (!datastore_.synced() || !base.data) return base;
+    // The marker can come before its version: with an upload of another process of this checkout that met it.
+    const auto marker = ReadFile(context_.files(), records_.store().PathOf(Key().Marker()), kMarkerLimit);
+    const bool behind = marker && MarkerVersion(*marker) > base.version;
+    // And one that isn't published belongs to another process, which may have to take it back.
+    StateDb& state = datastore_.replica(context_).cache().state();
+    const bool unsettled = state.FindDirty(base.data->RawPath()) || state.FindDirty(Key().VersionFolder(base.version) + "/metadata.yaml");
+    return behind || unsettled || records_.IsComing(*base.data) ? BaseInBucket() : base;
+  }
+
+  // Without its content where that is still to come.
+  Base NewestHere() {
     Base base;
     base.data = records_.store().Latest(Key());
     if (!base.data) return base;
-    // The marker can come before its version: with an upload of another process of this checkout that met it.
-    const auto marker = ReadFile(context_.files(), records_.store().PathOf(Key().Marker()), kMarkerLimit);
-    const bool behind = marker && MarkerVersion(*marker) > base.data->version();
-    if (datastore_.synced() && (behind || records_.IsComing(*base.data))) return BaseInBucket();
     base.version = base.data->version();
-    if (!base.data->metadata.deleted) {
+    if (!base.data->metadata.deleted && !(datastore_.synced() && records_.IsComing(*base.data))) {
       base.value = ParseContent(records_.ContentOf(*base.data), base.data->RawPath());
     }
     return base;
@@ -370,8 +379,8 @@ class Records::Changing {
   Base BaseHereBut(std::uint64_t abandoned) {
     datastore_.PullModelData(context_, Model());
     Remember(abandoned);
-    const auto latest = records_.store().Latest(Key());
-    Base base = !latest || records_.IsComing(*latest) ? Base{} : BaseHere();
+    Base base = NewestHere();
+    if (base.data && records_.IsComing(*base.data)) base = {};
     if (base.version < abandoned) base.passed_over = abandoned;
     base.seen_in_bucket = true;
     return base;
