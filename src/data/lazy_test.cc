@@ -35,7 +35,7 @@ class LazyData : public ::testing::Test {
     ours.Write(TestVersion(TestKey(name)), content);
     t.a->Push();
   }
-  bool IsHere(const std::string& name, int version) {
+  bool IsHere(const std::string& name, std::uint64_t version) {
     return t.c->Read(TestKey(name).VersionFolder(version) + "/raw").has_value();
   }
   DataQueryResult Run(const DataQuery& query) { return DataQueries(t.world.context, *theirs, *catalog).Run(query); }
