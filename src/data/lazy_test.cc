@@ -230,5 +230,19 @@ TEST_F(LazyData, GarbageIsCollectedAndNamesAreChangedAsWithFullHydration) {
   EXPECT_EQ(ours.Resolve(TestKey("old"))->key.name, "new");
 }
 
+// The marker can be here before the versions that it names.
+TEST_F(LazyData, AWithdrawnVersionNeverTakesThePublishedMarkerBack) {
+  Publish("result", "one");
+  Publish("result", "two");
+  t.c->Pull();
+  for (const std::uint64_t version : {1, 2}) {
+    std::filesystem::remove_all(t.c->root / TestKey("result").VersionFolder(version));
+  }
+  const DataRecord record = theirs->Write(TestVersion(TestKey("result")), "mine");
+  ASSERT_EQ(record.version(), 3u);
+  theirs->Withdraw(record);
+  EXPECT_EQ(t.c->Read(TestKey("result").Marker()), "2");
+}
+
 }  // namespace
 }  // namespace swamp

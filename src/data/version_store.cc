@@ -385,6 +385,21 @@ DataRecord VersionStore::RenumberAbove(const DataRecord& record, std::uint64_t a
   return moved;
 }
 
+namespace {
+
+// What the marker named when it was last pulled or pushed: below `limit`, or 0.
+std::uint64_t PublishedNumber(Cache& cache, const std::string& marker, std::uint64_t limit) {
+  constexpr std::uint64_t kFar = 1000;
+  const auto base = cache.state().FindBase(marker);
+  if (!base || base->gone()) return 0;
+  for (std::uint64_t number = limit; number-- > 1 && limit - number < kFar;) {
+    if (Sha256Hex(std::to_string(number)) == base->sha256) return number;
+  }
+  return 0;
+}
+
+}  // namespace
+
 void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
   const DataKey& key = record.key;
   const std::string folder = key.VersionFolder(record.version());
@@ -397,13 +412,16 @@ void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
       cache_->Disown(folder + "/metadata.yaml");
     }
     if (!number_is_a_peers && MarkerVersion(RawMarker(key)) == record.version()) {
+      // What the bucket's marker names need not be here yet: a marker never goes back.
+      const std::uint64_t published = cache_ == nullptr ? 0 : PublishedNumber(*cache_, key.Marker(), record.version());
       const std::vector<std::uint64_t> left = Versions(key);
+      const std::uint64_t number = std::max(published, left.empty() ? 0 : left.back());
       guard.RecordWrites({key.Marker()});
-      if (left.empty()) {
+      if (number == 0) {
         files_.Remove(PathOf(key.Marker()));
         if (cache_ != nullptr) cache_->Disown(key.Marker());
       } else {
-        WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(left.back()));
+        WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(number));
       }
     }
     RemoveEmptyFolders(files_, PathOf(key.Folder()), root_ / "data");

@@ -13,6 +13,7 @@
 #include "datastore/status.h"
 #include "datastore/tombstone.h"
 #include "util/clock.h"
+#include "util/executor.h"
 #include "util/text.h"
 
 namespace swamp {
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBatch = 1000;
+constexpr int kLooks = 25;  // under way at a time
 constexpr std::size_t kNamed = 10;  // paths that a message lists
 
 // One file of the source.
@@ -128,7 +130,10 @@ class NamespaceMove {
           ThrowDiffering({move.path}, "What was copied until then is at both places.");
         }
       }
-      if (to_.synced()) Record(batch);
+      if (to_.synced()) {
+        ForgetWhatIsGone(batch);
+        Record(batch);
+      }
     }
     if (to_.synced()) Publish();
   }
@@ -217,6 +222,28 @@ class NamespaceMove {
       result_.total_bytes += folder.bytes;
       if (folder.files > 0 || !folder.skipped.empty()) result_.folders.push_back(std::move(folder));
     }
+  }
+
+  // What is here of the new place may be gone from its bucket: a migration the other way that died says so to nobody.
+  void ForgetWhatIsGone(std::span<const Move> batch) {
+    StateDb& state = ToCache().state();
+    std::vector<Base> known;
+    for (const Move& move : batch) {
+      if (!move.there || !move.crosses) continue;
+      if (auto base = state.FindBase(move.path); base && !base->gone()) known.push_back(std::move(*base));
+    }
+    ObjectStore& store = to_.store(context_);
+    std::vector<char> gone(known.size());
+    context_.executor().ForEach(context_, known.size(), kLooks, [&](const Context& context, std::size_t i) {
+      const auto object = store.Head(context, known[i].path);
+      gone[i] = !object || object->info.etag != known[i].etag;
+    });
+    StateDb::Settlement settlement;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (gone[i] != 0) settlement.forget.push_back(known[i].path);
+    }
+    const Cache::Guard guard = ToCache().Lock(context_);
+    state.Settle(settlement);
   }
 
   // Puts on record what the bucket's new place has still to get.

@@ -316,12 +316,16 @@ class Records::Changing {
     Base base = NewestHere();
     if (!datastore_.synced() || !base.data) return base;
     // The marker can come before its version: with an upload of another process of this checkout that met it.
-    const auto marker = ReadFile(context_.files(), records_.store().PathOf(Key().Marker()), kMarkerLimit);
-    const bool behind = marker && MarkerVersion(*marker) > base.version;
+    const bool behind = NumberInMarker() > base.version;
     // And one that isn't published belongs to another process, which may have to take it back.
     StateDb& state = datastore_.replica(context_).cache().state();
     const bool unsettled = state.FindDirty(base.data->RawPath()) || state.FindDirty(Key().VersionFolder(base.version) + "/metadata.yaml");
     return behind || unsettled || records_.IsComing(*base.data) ? BaseInBucket() : base;
+  }
+
+  std::uint64_t NumberInMarker() const {
+    const auto marker = ReadFile(context_.files(), records_.store().PathOf(Key().Marker()), kMarkerLimit);
+    return marker ? MarkerVersion(*marker) : 0;
   }
 
   // Without its content where that is still to come.
@@ -358,7 +362,8 @@ class Records::Changing {
         base.seen_in_bucket = true;
         // Ours may still name the version that was taken back; left so, later pulls would pass it over.
         Push({Key().Marker()});
-        return base;
+        if (NumberInMarker() <= base.version) return base;
+        continue;  // a newer one has come meanwhile
       }
       context_.clock().Sleep(context_, kPeerPoll);
     }
