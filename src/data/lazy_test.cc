@@ -235,7 +235,7 @@ TEST_F(LazyData, AWithdrawnVersionNeverTakesThePublishedMarkerBack) {
   Publish("result", "one");
   Publish("result", "two");
   t.c->Pull();
-  for (const std::uint64_t version : {1, 2}) {
+  for (const std::uint64_t version : {1u, 2u}) {
     std::filesystem::remove_all(t.c->root / TestKey("result").VersionFolder(version));
   }
   const DataRecord record = theirs->Write(TestVersion(TestKey("result")), "mine");
