@@ -355,15 +355,16 @@ class Records::Changing {
       }
       if (base.version != 0) complete = ReadVersion(store, base);
       const bool waited = context_.clock().Elapsed() - begun >= kPeerPatience;
-      if (complete || waited) {
-        // Whoever began it has died, and had told nobody that it was done.
-        if (!complete) return BaseHereBut(base.version);
+      if (complete) {
         Remember(base.version);
         base.seen_in_bucket = true;
         // Ours may still name the version that was taken back; left so, later pulls would pass it over.
         Push({Key().Marker()});
-        if (NumberInMarker() <= base.version) return base;
-        continue;  // a newer one has come meanwhile
+        // Else a newer one has come meanwhile; or the marker names what is there no more, and always will.
+        if (NumberInMarker() <= base.version || waited) return base;
+      } else if (waited) {
+        // Whoever began it has died, and had told nobody that it was done.
+        return BaseHereBut(base.version);
       }
       context_.clock().Sleep(context_, kPeerPoll);
     }

@@ -4,6 +4,8 @@
 
 #include "model/control_plane_types.h"
 #include "model/records_testing.h"
+#include "objectstore/memory_store.h"
+#include "util/no_http.h"
 
 namespace swamp {
 namespace {
@@ -114,6 +116,36 @@ TEST_F(RecordsTest, RemovingTakesDefinitionAndDataIfItIsStillToGo) {
   EXPECT_THAT(Names(), IsEmpty());
   EXPECT_FALSE(records.files().Read("auto-definitions/swamp/note/a.yaml"));
   EXPECT_FALSE(records.Remove("a", [](const Json&) { return true; }));
+}
+
+// By foreign hands: its newest versions were deleted, its marker was not.
+TEST(RecordsInABucket, AMarkerThatNamesWhatIsThereNoMoreHoldsNobodyUp) {
+  TestWorld world;
+  TemporaryFolder folder;
+  MemoryBucket bucket(world.clock);
+  NoHttp http;
+  const Repository repo{folder.path() / "repo", Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n"
+                                                              "datastore:\n"
+                                                              "  type: '@swamp/s3-datastore'\n"
+                                                              "  config: {bucket: bucket, region: r, endpoint: 'http://localhost'}\n",
+                                                              "a test")};
+  world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}}, folder.path());
+  Datastore datastore(world.context, repo, ResolveDatastore(world.context, repo),
+                      {.http = http,
+                       .use_locks = false,
+                       .decorate_store = [&](std::unique_ptr<ObjectStore>) { return std::make_unique<MemoryStore>(bucket); },
+                       .trace_file = {}});
+  datastore.WritableStore(world.context);
+  Records records(world.context, {repo, datastore}, Notes());
+  const auto set = [&](int value) {
+    return records.Change({.name = "a", .method = "set", .create = true}, [&](const auto&) { return Json{{"name", "a"}, {"value", value}}; });
+  };
+  const RecordChange first = set(1);
+  const DataKey key{{"swamp/note", first.run.model_id}, "note-main"};
+  WriteFileAtomically(world.files, datastore.replica(world.context).cache().PathOf(key.Marker()), "5");
+  const RecordChange second = set(2);
+  EXPECT_EQ(second.run.artifacts[0].version, 6u);
+  EXPECT_EQ(records.Find("a")->value["value"], 2);
 }
 
 TEST(ControlPlaneTypes, AreKnownByAnySpelling) {
