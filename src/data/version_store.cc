@@ -372,12 +372,9 @@ DataRecord VersionStore::RenumberAbove(const DataRecord& record, std::uint64_t a
                          std::find(record.paths.begin(), record.paths.end(), key.Marker()) != record.paths.end();
     if (advance) moved.paths.push_back(key.Marker());
     guard.RecordWrites(moved.paths);
+    DisownVersion(record);
     // Takes the place of the empty folder, in one step; readers go by the folder's number until the metadata follows.
     files_.Rename(PathOf(from), PathOf(to));
-    if (cache_ != nullptr) {
-      cache_->Disown(from + "/raw");
-      cache_->Disown(from + "/metadata.yaml");
-    }
     WriteFileAtomically(files_, PathOf(to + "/metadata.yaml"), moved.metadata.ToYaml());
     if (advance) WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(moved.version()));
   }
@@ -402,14 +399,14 @@ std::uint64_t PublishedNumber(Cache& cache, const std::string& marker, std::uint
 
 void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
   const DataKey& key = record.key;
-  const std::string folder = key.VersionFolder(record.version());
   Log(key);
   {
     ChangeGuard guard(*this, key);
-    RemoveFolder(key, record.version());
-    if (cache_ != nullptr) {
-      cache_->Disown(folder + "/raw");
-      cache_->Disown(folder + "/metadata.yaml");
+    // Another process of this checkout may have taken it back already, and brought the peer's.
+    const auto there = Find(key, record.version());
+    if (there && there->metadata.ToYaml() == record.metadata.ToYaml()) {
+      DisownVersion(record);
+      RemoveFolder(key, record.version());
     }
     if (!number_is_a_peers && MarkerVersion(RawMarker(key)) == record.version()) {
       // What the bucket's marker names need not be here yet: a marker never goes back.
@@ -418,8 +415,8 @@ void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
       const std::uint64_t number = std::max(published, left.empty() ? 0 : left.back());
       guard.RecordWrites({key.Marker()});
       if (number == 0) {
+        if (cache_ != nullptr) cache_->Disown(key.Marker(), Sha256Hex(std::to_string(record.version())));
         files_.Remove(PathOf(key.Marker()));
-        if (cache_ != nullptr) cache_->Disown(key.Marker());
       } else {
         WriteFileAtomically(files_, PathOf(key.Marker()), std::to_string(number));
       }
@@ -427,6 +424,12 @@ void VersionStore::Withdraw(const DataRecord& record, bool number_is_a_peers) {
     RemoveEmptyFolders(files_, PathOf(key.Folder()), root_ / "data");
   }
   Log(key);
+}
+
+void VersionStore::DisownVersion(const DataRecord& record) {
+  if (cache_ == nullptr) return;
+  cache_->Disown(record.RawPath(), record.metadata.checksum);
+  cache_->Disown(record.key.VersionFolder(record.version()) + "/metadata.yaml", Sha256Hex(record.metadata.ToYaml()));
 }
 
 std::uint64_t VersionStore::RemoveFile(const std::string& tier_path) {

@@ -206,6 +206,8 @@ class VersionStore {
   void Discard(const DataKey& key, std::uint64_t version);
   std::uint64_t RemoveVersions(const DataKey& key, std::span<const std::uint64_t> versions, bool whole_name);
   std::uint64_t RemoveFolder(const DataKey& key, std::uint64_t version);
+  // Needs the lock.
+  void DisownVersion(const DataRecord& record);
   std::uint64_t RecordContentElsewhere(ChangeGuard& guard, const std::string& raw) const;
   std::uint64_t RemoveFile(const std::string& tier_path);
   void Log(std::span<const DataKey> keys) const;

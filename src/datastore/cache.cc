@@ -173,12 +173,15 @@ void Cache::MarkWritten(const Context& context, const std::string& path) {
   state_->MarkDirty(path, DirtyKind::kWrite);
 }
 
-void Cache::Disown(const std::string& path) {
+void Cache::Disown(const std::string& path, const std::string& sha256) {
   const auto base = state_->FindBase(path);
-  if (base && !base->gone()) {
-    state_->MarkDirty(path, DirtyKind::kRemove, base->sha256);
-  } else if (const auto row = state_->FindDirty(path)) {
-    state_->Settle({.handled = {*row}});
+  if (base && !base->gone() && base->sha256 == sha256) {
+    state_->MarkDirty(path, DirtyKind::kRemove, sha256);
+  } else {
+    StateDb::Settlement nothing_of_ours;
+    if (base) nothing_of_ours.forget = {path};
+    if (const auto row = state_->FindDirty(path)) nothing_of_ours.handled = {*row};
+    state_->Settle(nothing_of_ours);
   }
   // A pull passes over what it believes to have seen already.
   state_->SetValue(state_key::kShardPrefix + PartitionOf(path), "");

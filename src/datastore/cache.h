@@ -92,10 +92,10 @@ class Cache {
   // Records that a file which is there already has still to be uploaded (copies made by a migration).
   void MarkWritten(const Context& context, const std::string& path);
 
-  // Forgets a change of this checkout's own to a path whose name a peer was faster to take; the file has been moved
+  // Forgets a change of this checkout's own to a path whose name a peer was faster to take; the file is about to be moved
   // elsewhere. What of it had got into the bucket is removed by the next push, and the next pull brings what is there.
-  // Needs the lock.
-  void Disown(const std::string& path);
+  // `sha256`: of that file, so that nothing of the peer's is removed. Needs the lock.
+  void Disown(const std::string& path, const std::string& sha256);
 
   // The highest version that a data name ever had, kept when its `latest` marker is removed or goes back, so that no
   // number is used twice. 0: nothing is known.

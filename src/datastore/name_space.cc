@@ -36,38 +36,22 @@ NamespaceClaim ParseClaim(std::string_view bytes, const std::string& slug) {
                   "Choose another, or see `swamp datastore namespace list`.");
 }
 
-// "infra/.namespace.json" is of "infra"; nothing for all other keys.
-std::optional<std::string> SlugOfClaimKey(std::string_view key) {
-  const std::size_t slash = key.find('/');
-  if (slash == std::string_view::npos || key.substr(slash + 1) != kNamespaceKey) return std::nullopt;
-  const std::string slug(key.substr(0, slash));
+bool MayBeNamespace(const std::string& name) {
   try {
-    CheckNamespace(slug);
+    CheckNamespace(name);
+    return true;
   } catch (const UserError&) {
-    return std::nullopt;
+    return false;
   }
-  return slug;
 }
 
 NamespaceList ListInBucket(const Context& context, Datastore& unnamed, Datastore& current) {
   NamespaceList list;
-  ObjectStore& store = unnamed.store(context);
-  ListOptions options;
   try {
-    do {
-      ListPage page = store.List(context, options);
-      for (const ObjectInfo& object : page.objects) {
-        const auto slug = SlugOfClaimKey(object.key);
-        if (!slug) continue;
-        const auto claim = GetBytes(context, store, object.key, kClaimLimit);
-        if (claim) list.namespaces.push_back(ParseClaim(claim->bytes, *slug));
-      }
-      options.continuation = page.continuation;
-    } while (!options.continuation.empty());
+    list.namespaces = ClaimsInBucket(context, unnamed.store(context));
   } catch (const StoreError& error) {
     const auto& own = current.settings().name_space;
     if (error.kind() != StoreError::Kind::kDenied || !own) throw;
-    list.namespaces.clear();
     if (auto claim = ReadNamespaceClaim(context, current.store(context), *own)) list.namespaces.push_back(std::move(*claim));
     list.warning = "only this repository's own namespace is shown: these credentials may not list what is beside it";
   }
@@ -78,10 +62,9 @@ NamespaceList ListInFolder(const Context& context, const DatastoreSettings& sett
   NamespaceList list;
   for (const FolderEntry& entry : context.files().List(settings.folder)) {
     if (entry.kind != FileKind::kFolder) continue;
-    const auto slug = SlugOfClaimKey(entry.name + "/" + std::string(kNamespaceKey));
-    if (!slug) continue;
+    if (!MayBeNamespace(entry.name)) continue;
     const auto bytes = ReadFile(context.files(), settings.folder / entry.name / std::string(kNamespaceKey), kClaimLimit);
-    if (bytes) list.namespaces.push_back(ParseClaim(*bytes, *slug));
+    if (bytes) list.namespaces.push_back(ParseClaim(*bytes, entry.name));
   }
   return list;
 }
@@ -95,6 +78,16 @@ std::string PlaceOf(const Context& context, Datastore& datastore) {
 std::optional<NamespaceClaim> ReadNamespaceClaim(const Context& context, ObjectStore& store, const std::string& slug) {
   const auto object = GetBytes(context, store, std::string(kNamespaceKey), kClaimLimit);
   return object ? std::optional(ParseClaim(object->bytes, slug)) : std::nullopt;
+}
+
+std::vector<NamespaceClaim> ClaimsInBucket(const Context& context, ObjectStore& store) {
+  std::vector<NamespaceClaim> claims;
+  for (const std::string& name : ListFolderNames(context, store, "")) {
+    if (!MayBeNamespace(name)) continue;
+    const auto claim = GetBytes(context, store, name + "/" + std::string(kNamespaceKey), kClaimLimit);
+    if (claim) claims.push_back(ParseClaim(claim->bytes, name));
+  }
+  return claims;
 }
 
 bool ClaimNamespace(const Context& context, ObjectStore& store, const std::string& slug, const std::string& repo_id,

@@ -25,6 +25,9 @@ bool ClaimNamespace(const Context& context, ObjectStore& store, const std::strin
 // Nothing: nobody has claimed it. `store` is scoped to the namespace.
 std::optional<NamespaceClaim> ReadNamespaceClaim(const Context& context, ObjectStore& store, const std::string& slug);
 
+// All claims in a store that is not scoped to a namespace.
+std::vector<NamespaceClaim> ClaimsInBucket(const Context& context, ObjectStore& store);
+
 // The repository as it is with that namespace, or with none, in its marker.
 Repository InNamespace(const Repository& repo, const std::optional<std::string>& slug);
 // Writes that into the marker: `datastore.namespace` and, in a block that is new, `datastore.type`; nothing else.

@@ -346,6 +346,10 @@ class Pusher {
       case Kind::kRefused:
         if (IsClaim(candidate)) lost_versions_.insert(FolderOf(candidate.path));
         RememberNumber(outcome);
+        if (outcome.theirs_is_gone && ClassOf(candidate.path) == PathClass::kImmutable) {
+          KeepAside(candidate, outcome);
+          return;
+        }
         if (outcome.theirs_is_gone && !NamesAVersionHere(candidate.path)) {
           // The name was removed with all that this marker could name.
           if (BringHere(candidate, outcome, Row::kStays, Ours::kDropped)) ToAnnounce(candidate, outcome);
@@ -358,6 +362,18 @@ class Pusher {
                                      .peer_time = std::nullopt});
         return;
     }
+  }
+
+  // A peer has ended the version before its content came (model/records.h): it never will be one.
+  void KeepAside(const Candidate& candidate, const UploadOutcome& outcome) {
+    const Cache::Guard guard = cache_.Lock(context_);
+    const std::filesystem::path copy = cache_.MoveToConflicts(context_, candidate.path);
+    if (candidate.row) state_.Settle({.handled = {*candidate.row}});
+    report_.conflicts.push_back({.kind = PushConflict::Kind::kImmutable,
+                                 .path = candidate.path,
+                                 .local_copy = copy,
+                                 .peer = outcome.peer,
+                                 .peer_time = std::nullopt});
   }
 
   static std::optional<Time> TimeOf(const UploadOutcome& outcome) {

@@ -10,6 +10,7 @@
 #include "util/digest.h"
 #include "util/environment.h"
 #include "util/log.h"
+#include "util/text.h"
 
 namespace swamp {
 namespace {
@@ -126,6 +127,22 @@ void BringSourceHere(const Context& context, Datastore& source, SetupResult& res
 
 void CarrySideState(const Context& context, const SideState& side, Datastore& source, Datastore& target, SetupResult& result) {
   for (std::string& note : side.carry(context, source, target)) result.warnings.push_back(std::move(note));
+}
+
+// What others keep in namespaces of the same bucket is out of sight from now on, so it is said once.
+void TellOfNamespaces(const Context& context, ObjectStore& store, const Repository& repo, SetupResult& result) {
+  std::vector<std::string> others;
+  try {
+    for (const NamespaceClaim& claim : ClaimsInBucket(context, store)) {
+      if (claim.repo_id != repo.id()) others.push_back(claim.slug);
+    }
+  } catch (const StoreError& error) {
+    if (error.kind() != StoreError::Kind::kDenied) throw;
+  }
+  if (others.empty()) return;
+  result.warnings.push_back(fmt::format("other repositories have {} in this bucket: {}; {} left alone",
+                                        others.size() == 1 ? "a namespace" : "namespaces", Join(others, ", "),
+                                        others.size() == 1 ? "it is" : "they are"));
 }
 
 // Only the repository's own .swamp/ is emptied: another folder may be in use by others, a cache is a copy.
@@ -267,6 +284,7 @@ SetupResult SetupExtension(const Context& context, const Repository& repo, const
                                               ? std::string()
                                               : "; yours is kept as " + conflict.local_copy.string()));
   }
+  if (!name_space) TellOfNamespaces(context, store, repo, result);
   ChangeMarker(context, repo.root, [&](Marker& marker) { SetDatastoreKeys(marker, keys); });
   if (OwnsSource(source)) {
     StateDb& state = target.replica(context).cache().state();

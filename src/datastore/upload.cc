@@ -200,6 +200,10 @@ class Upload {
     }
     outcome_.kind = Kind::kRefused;
     outcome_.peer = object->writer;
+    if (object->info.size <= kMaxTombstoneSize) {
+      const auto theirs = GetBytes(context_, store_, outcome_.path, kMaxTombstoneSize);
+      outcome_.theirs_is_gone = theirs && IsTombstone(theirs->bytes);
+    }
     return std::nullopt;
   }
 

@@ -29,7 +29,8 @@ struct UploadOutcome {
   std::string seen;      // IndexEntry signature that was known before
   Cache::LocalFile local;       // as it was when it was read
   std::string theirs;           // kConflict, kPeerStays, kTookTheirs: the bucket's bytes
-  bool theirs_is_gone = false;  // kConflict: the peer removed the path; kLooked: nothing is there
+  // kConflict: the peer removed the path; kLooked: nothing is there; kRefused: only a tombstone is, for good
+  bool theirs_is_gone = false;
   bool found_gone = false;      // kRemoved: somebody else had removed it
   std::string peer;             // who wrote theirs, when the store knows
   std::uint64_t highest_version = 0;  // kRefused: of a data marker, the number that its name has had already

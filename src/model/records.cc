@@ -27,8 +27,6 @@ constexpr int kMaxRounds = 100;
 // How long a peer may take from claiming a version's number to having its content in the bucket.
 constexpr Duration kPeerPatience{10'000};
 constexpr Duration kPeerPoll{100};
-// Tag of a version that passes another one over: the number of the version that it was made from.
-constexpr const char* kMadeFrom = "madeFrom";
 
 std::uint64_t NumberOf(std::string_view text) {
   if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string_view::npos) return 0;
@@ -196,8 +194,11 @@ class Records::Changing {
       change.value = std::move(*next);
       change.run = Describe(change.value, written_);
       LeaveOutput(change.run);
-      Publish();
-      if (!WasPassedOver()) break;
+      const PushReport published = Publish();
+      if (!Lost(published, Key().VersionFolder(written_->version()))) break;
+      // A peer has ended it, so it is made again.
+      if (const auto copy = KeptAside(published, *written_); !copy.empty()) context_.files().Remove(copy);
+      records_.store().Withdraw(*written_, true);
     }
     lock->Release(context_);
     return change;
@@ -223,8 +224,8 @@ class Records::Changing {
     std::uint64_t version = 0;  // 0: there is none
     std::optional<Json> value;
     std::optional<DataRecord> data;
-    bool seen_in_bucket = false;    // what the bucket lists was looked at
-    std::uint64_t passed_over = 0;  // a version that its writer had not finished in time: what is made now is not made on it
+    bool seen_in_bucket = false;  // what the bucket lists was looked at
+    std::uint64_t looked_up_to = 0;  // no version up to this number counts but `version`, now or ever
   };
 
   DataKey Key() const { return {{type_.type, definition_.id}, type_.data_name}; }
@@ -270,40 +271,52 @@ class Records::Changing {
   // What an earlier command could not publish, or died before it did. Where a peer has taken its number meanwhile, theirs counts and ours
   // is kept aside: it was made on older ground.
   void SettleEarlier() {
-    Cache& cache = datastore_.replica(context_).cache();
-    std::vector<std::uint64_t> pending;
-    bool anything = false;
-    PushOptions claims;
     const std::string folder = Key().Folder() + "/";
-    for (const std::string& path : UnpublishedPaths(cache)) {
-      if (path == definition_path_) anything = true;
-      if (!path.starts_with(folder)) continue;
-      anything = true;
-      if (!path.ends_with("/metadata.yaml")) continue;
-      pending.push_back(NumberOf(path.substr(folder.size(), path.rfind('/') - folder.size())));
-      claims.only.push_back(path);
+    bool anything = false;
+    std::map<std::uint64_t, DataRecord> pending;
+    PushOptions claims;
+    for (const std::string& path : UnpublishedPaths(datastore_.replica(context_).cache())) {
+      const bool of_name = path.starts_with(folder);
+      anything = anything || of_name || path == definition_path_;
+      if (!of_name) continue;
+      const std::uint64_t version = NumberOf(path.substr(folder.size(), path.rfind('/') - folder.size()));
+      if (auto record = records_.store().Find(Key(), version)) pending.emplace(version, std::move(*record));
+      if (path.ends_with("/metadata.yaml")) claims.only.push_back(path);
     }
     if (!anything) return;
-    PushReport report;
-    if (!pending.empty()) report = datastore_.Push(context_, claims);
-    for (const std::uint64_t version : pending) {
-      const std::string version_folder = Key().VersionFolder(version);
-      const bool lost = Lost(report, version_folder);
-      const auto record = records_.store().Find(Key(), version);
-      if (!lost || !record) continue;
-      std::filesystem::path copy;
-      {
-        const Cache::Guard guard = cache.Lock(context_);
-        copy = cache.MoveToConflicts(context_, record->RawPath());
-      }
-      records_.store().Withdraw(*record, true);
-      context_.log().Warn(kLog, fmt::format("an earlier change of {} {} could not be published and lost to a peer's; it is kept in {}",
-                                            type_.type, request_.name, copy.string()));
-    }
+    bool lost = false;
+    if (!claims.only.empty()) lost = GiveWay(pending, datastore_.Push(context_, claims));
     PushOptions rest;
     rest.only = {"data/" + Model() + "/", definition_path_, "outputs/" + type_.type + "/"};
-    datastore_.Push(context_, rest);
-    if (!report.conflicts.empty()) datastore_.PullModelData(context_, Model());
+    lost = GiveWay(pending, datastore_.Push(context_, rest)) || lost;
+    if (lost) datastore_.PullModelData(context_, Model());
+  }
+
+  // Whether any of the versions lost its number.
+  bool GiveWay(const std::map<std::uint64_t, DataRecord>& versions, const PushReport& report) {
+    bool any = false;
+    for (const auto& [version, record] : versions) {
+      if (!Lost(report, Key().VersionFolder(version))) continue;
+      any = true;
+      Cache& cache = datastore_.replica(context_).cache();
+      const auto content = ReadFile(context_.files(), cache.PathOf(record.RawPath()), kContentLimit);
+      std::filesystem::path copy = KeptAside(report, record);
+      if (copy.empty() && content && Sha256Hex(*content) == record.metadata.checksum) {
+        copy = cache.conflicts().Keep(context_, record.RawPath(), *content);
+      }
+      records_.store().Withdraw(record, true);
+      context_.log().Warn(kLog, fmt::format("an earlier change of {} {} could not be published and lost to a peer's; {}", type_.type,
+                                            request_.name, copy.empty() ? "it is gone" : "it is kept in " + copy.string()));
+    }
+    return any;
+  }
+
+  // Where the push has put the content of a version that a peer had ended; empty: nowhere.
+  std::filesystem::path KeptAside(const PushReport& report, const DataRecord& record) const {
+    for (const PushConflict& conflict : report.conflicts) {
+      if (conflict.path == record.RawPath() && conflict.local_copy != records_.store().PathOf(conflict.path)) return conflict.local_copy;
+    }
+    return {};
   }
 
   static bool Lost(const PushReport& report, const std::string& version_folder) {
@@ -334,6 +347,7 @@ class Records::Changing {
     base.data = records_.store().Latest(Key());
     if (!base.data) return base;
     base.version = base.data->version();
+    base.looked_up_to = base.version;
     if (!base.data->metadata.deleted && !(datastore_.synced() && records_.IsComing(*base.data))) {
       base.value = ParseContent(records_.ContentOf(*base.data), base.data->RawPath());
     }
@@ -342,77 +356,87 @@ class Records::Changing {
 
   // The newest version as the bucket has it, announced or not.
   Base BaseInBucket() {
-    ObjectStore& store = datastore_.store(context_);
-    const std::string folder = Key().Folder() + "/";
     const Duration begun = context_.clock().Elapsed();
     for (;;) {
-      Base base;
-      bool complete = true;
-      for (const ObjectInfo& object : ListAll(context_, store, folder)) {
-        const std::string rest = object.key.substr(folder.size());
-        const std::uint64_t version = NumberOf(rest.substr(0, rest.find('/')));
-        if (version > base.version) base.version = version;
-      }
-      if (base.version != 0) complete = ReadVersion(store, base);
+      const std::uint64_t marker_before = NumberInMarker();
+      // Whoever began it has told nobody that it was done. It may have died.
       const bool waited = context_.clock().Elapsed() - begun >= kPeerPatience;
-      if (complete) {
-        Remember(base.version);
-        base.seen_in_bucket = true;
-        // Ours may still name the version that was taken back; left so, later pulls would pass it over.
+      if (std::optional<Base> base = NewestInBucket(waited)) {
+        Remember(base->looked_up_to);
+        // Ours may still name a version that was taken back; left so, later pulls would pass it over.
         Push({Key().Marker()});
-        // Else a newer one has come meanwhile; or the marker names what is there no more, and always will.
-        if (NumberInMarker() <= base.version || waited) return base;
-      } else if (waited) {
-        // Whoever began it has died, and had told nobody that it was done.
-        return BaseHereBut(base.version);
+        // Else a newer one has come meanwhile; or, if it named that before we looked, what is there no more and never will be.
+        const std::uint64_t marker = NumberInMarker();
+        if (marker <= base->looked_up_to || (waited && marker == marker_before)) return *base;
       }
       context_.clock().Sleep(context_, kPeerPoll);
     }
   }
 
-  bool ReadVersion(ObjectStore& store, Base& base) {
-    const std::string folder = Key().VersionFolder(base.version);
-    const auto metadata = GetBytes(context_, store, folder + "/metadata.yaml", kContentLimit);
-    const auto raw = GetBytes(context_, store, folder + "/raw", kContentLimit);
-    if (!metadata || !raw) return false;
-    DataRecord data{.key = Key(), .metadata = DataMetadata::Parse(metadata->bytes, folder + "/metadata.yaml"), .paths = {}};
-    if (!data.metadata.checksum.empty() && Sha256Hex(raw->bytes) != data.metadata.checksum) return false;
-    if (!data.metadata.deleted) base.value = ParseContent(raw->bytes, folder + "/raw");
-    base.data = std::move(data);
-    return true;
-  }
-
-  Base BaseHereBut(std::uint64_t abandoned) {
-    datastore_.PullModelData(context_, Model());
-    Remember(abandoned);
-    Base base = NewestHere();
-    if (base.data && records_.IsComing(*base.data)) base = {};
-    if (base.version < abandoned) base.passed_over = abandoned;
+  // Nothing: the newest one is begun, but not finished. `end_it`: then it never will be.
+  std::optional<Base> NewestInBucket(bool end_it) {
+    ObjectStore& store = datastore_.store(context_);
+    const std::string folder = Key().Folder() + "/";
+    Base base;
     base.seen_in_bucket = true;
+    std::vector<std::uint64_t> claimed;
+    for (const ObjectInfo& object : ListAll(context_, store, folder)) {
+      const std::string rest = object.key.substr(folder.size());
+      const std::uint64_t version = NumberOf(rest.substr(0, rest.find('/')));
+      base.looked_up_to = std::max(base.looked_up_to, version);
+      if (version != 0 && rest.ends_with("/metadata.yaml")) claimed.push_back(version);
+    }
+    std::sort(claimed.rbegin(), claimed.rend());
+    for (const std::uint64_t version : claimed) {
+      switch (ReadVersion(store, version, base)) {
+        case InBucket::kComplete:
+          return base;
+        case InBucket::kBegun:
+          if (!end_it || !End(store, version)) return std::nullopt;
+          break;
+        case InBucket::kNever:
+          break;
+      }
+    }
     return base;
   }
 
-  // Peers wait for a version that is begun, but not for ever. Of its late writer and whoever passed it over, one sees what the
-  // other has done: each looks after its own step. Here the writer does.
-  bool WasPassedOver() {
-    if (!datastore_.synced() || context_.clock().Elapsed() - claimed_ < kPeerPatience / 2) return false;
+  enum class InBucket { kComplete, kBegun, kNever };
+
+  InBucket ReadVersion(ObjectStore& store, std::uint64_t version, Base& base) {
+    const std::string folder = Key().VersionFolder(version);
+    const auto metadata = GetBytes(context_, store, folder + "/metadata.yaml", kContentLimit);
+    if (!metadata || IsTombstone(metadata->bytes)) return InBucket::kNever;
+    const auto raw = GetBytes(context_, store, folder + "/raw", kContentLimit);
+    if (!raw) return InBucket::kBegun;
+    DataRecord data{.key = Key(), .metadata = DataMetadata::Parse(metadata->bytes, folder + "/metadata.yaml"), .paths = {}};
+    if (IsTombstone(raw->bytes)) return InBucket::kNever;
+    if (!data.metadata.checksum.empty() && Sha256Hex(raw->bytes) != data.metadata.checksum) return InBucket::kNever;
+    if (!data.metadata.deleted) base.value = ParseContent(raw->bytes, folder + "/raw");
+    base.data = std::move(data);
+    base.version = version;
+    return InBucket::kComplete;
+  }
+
+  // Peers wait for a version that is begun, but not for ever. A tombstone takes the place of its content, which is only ever
+  // created: either its writer is refused from now on, or has been faster (false).
+  bool End(ObjectStore& store, std::uint64_t version) {
+    const PutResult put = store.Put(context_, Key().VersionFolder(version) + "/raw", Body::FromBytes(std::string(kTombstone)),
+                                    Condition::Absent(), {.writer = datastore_.replica(context_).options().writer});
+    return put.stored();
+  }
+
+  // Only where numbers are left out, which foreign hands can bring about, can others be finished in between.
+  bool AnyBetween(std::uint64_t known, std::uint64_t ours) {
+    if (ours <= known + 1) return false;
     ObjectStore& store = datastore_.store(context_);
     const std::string folder = Key().Folder() + "/";
     for (const ObjectInfo& object : ListAll(context_, store, folder)) {
-      if (!object.key.ends_with("/metadata.yaml")) continue;
-      const std::uint64_t version = NumberOf(object.key.substr(folder.size(), object.key.rfind('/') - folder.size()));
-      if (version <= written_->version()) continue;
-      const auto metadata = GetBytes(context_, store, object.key, kContentLimit);
-      if (!metadata || IsTombstone(metadata->bytes)) continue;
-      const std::string made_from = DataMetadata::Parse(metadata->bytes, object.key).tag(kMadeFrom);
-      if (!made_from.empty() && NumberOf(made_from) < written_->version()) return true;
+      const std::string rest = object.key.substr(folder.size());
+      const std::uint64_t version = NumberOf(rest.substr(0, rest.find('/')));
+      if (version > known && version < ours) return true;
     }
     return false;
-  }
-
-  // And here the one who passes it over. What its writer has finished meanwhile counts.
-  bool IsFinished(std::uint64_t version) const {
-    return datastore_.store(context_).Head(context_, Key().VersionFolder(version) + "/raw").has_value();
   }
 
   // The next number is a higher one.
@@ -429,30 +453,36 @@ class Records::Changing {
     NewVersion next{.key = Key()};
     next.versions_kept = VersionsKept::Newest(type_.versions_kept);
     next.tags = {{"type", "resource"}, {"specName", SpecName()}, {"modelName", request_.name}};
-    if (base.passed_over != 0) next.tags[kMadeFrom] = std::to_string(base.version);
     next.owner.owner_type = "model-method";
     next.owner.owner_ref = definition_.id;
     next.what = type_.type;
-    written_ = store.Write(std::move(next), CompactJson(value));
-    // A number in between is known to be taken, by a version that has not come here yet.
-    if (datastore_.synced() && !base.seen_in_bucket && written_->version() != base.version + 1) {
-      store.Withdraw(*written_, false);
-      return false;
+    const std::unique_ptr<VersionWriter> writer = store.Begin(std::move(next));
+    // Before it is finished: whatever happens then, it may be published by whoever comes next.
+    if (IsOnOlderGround(base, writer->version())) return false;
+    writer->Append(CompactJson(value));
+    written_ = writer->Finish();
+    if (!datastore_.synced()) {
+      const std::vector<std::uint64_t> here = store.Versions(Key());
+      const bool alone = std::none_of(here.begin(), here.end(), [&](std::uint64_t version) {
+        return version > base.looked_up_to && version != written_->version();
+      });
+      if (!alone) store.Withdraw(*written_, false);
+      return alone;
     }
-    for (const std::uint64_t version : store.Versions(Key())) {
-      if (version <= base.version || version == written_->version()) continue;
-      store.Withdraw(*written_, false);
-      return false;
-    }
-    if (!datastore_.synced()) return true;
     // The claim: nothing of ours is in the bucket before the number is.
     const std::string metadata = Key().VersionFolder(written_->version()) + "/metadata.yaml";
-    claimed_ = context_.clock().Elapsed();
     const PushReport report = Push({metadata});
     const bool lost = Lost(report, Key().VersionFolder(written_->version()));
-    if (!lost && (base.passed_over == 0 || !IsFinished(base.passed_over))) return true;
+    if (!lost && !AnyBetween(base.looked_up_to, written_->version())) return true;
     store.Withdraw(*written_, lost);
     return false;
+  }
+
+  bool IsOnOlderGround(const Base& base, std::uint64_t number) {
+    // A number in between is known to be taken, by a version that has not come here yet.
+    if (datastore_.synced() && !base.seen_in_bucket && number != base.version + 1) return true;
+    const std::vector<std::uint64_t> here = records_.store().Versions(Key());
+    return !here.empty() && here.back() > base.looked_up_to;
   }
 
   std::string SpecName() const { return type_.data_name.substr(0, type_.data_name.find('-')); }
@@ -473,14 +503,16 @@ class Records::Changing {
     }
   }
 
-  void Publish() const {
-    if (!datastore_.synced()) return;
+  PushReport Publish() const {
+    if (!datastore_.synced()) return {};
     std::vector<std::string> only = {"data/" + Model() + "/", definition_path_};
     only.insert(only.end(), output_paths_.begin(), output_paths_.end());
     const PushReport report = Push(std::move(only));
     for (const PushConflict& conflict : report.conflicts) {
+      if (written_ && conflict.path.starts_with(Key().VersionFolder(written_->version()) + "/")) continue;  // made again
       context_.log().Warn(kLog, ConflictError(conflict, context_.clock().Now()).message());
     }
+    return report;
   }
 
   RunResult Describe(const Json& value, const std::optional<DataRecord>& data) const {
@@ -551,7 +583,6 @@ class Records::Changing {
   std::optional<DataRecord> written_;
   bool created_ = false;
   Duration begun_{};
-  Duration claimed_{};  // when it began to claim the version's number
 };
 
 RecordChange Records::Change(const RecordRequest& request, const RecordEdit& edit) { return Changing(*this, request).Run(edit); }

@@ -5,6 +5,7 @@
 #include "model/control_plane_types.h"
 #include "model/records_testing.h"
 #include "objectstore/memory_store.h"
+#include "objectstore/store_decorator.h"
 #include "util/no_http.h"
 
 namespace swamp {
@@ -118,34 +119,110 @@ TEST_F(RecordsTest, RemovingTakesDefinitionAndDataIfItIsStillToGo) {
   EXPECT_FALSE(records.Remove("a", [](const Json&) { return true; }));
 }
 
-// By foreign hands: its newest versions were deleted, its marker was not.
-TEST(RecordsInABucket, AMarkerThatNamesWhatIsThereNoMoreHoldsNobodyUp) {
+// A checkout of a bucket, without locks.
+struct BucketCheckout {
+  explicit BucketCheckout(MemoryBucket& bucket) {
+    world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}}, folder.path());
+    datastore = std::make_unique<Datastore>(
+        context(), repo, ResolveDatastore(context(), repo),
+        DatastoreParts{.http = http,
+                       .use_locks = false,
+                       .decorate_store =
+                           [&](std::unique_ptr<ObjectStore>) {
+                             return std::make_unique<Interrupted>(std::make_unique<MemoryStore>(bucket), *this);
+                           },
+                       .trace_file = {}});
+    datastore->WritableStore(context());
+    records = std::make_unique<Records>(context(), RecordServices{repo, *datastore}, Notes());
+  }
+
+  // Calls the test between two requests.
+  struct Interrupted final : StoreDecorator {
+    Interrupted(std::unique_ptr<ObjectStore> inner_store, BucketCheckout& checkout) : StoreDecorator(std::move(inner_store)), owner(checkout) {}
+    GetResult Get(const Context& context, const std::string& key, const GetOptions& options, BodySink& sink) override {
+      const GetResult result = inner().Get(context, key, options, sink);
+      if (owner.after_get) owner.after_get(key);
+      return result;
+    }
+    PutResult Put(const Context& context, const std::string& key, const Body& body, const Condition& condition,
+                  const PutOptions& options) override {
+      if (owner.before_put) owner.before_put(key);
+      return inner().Put(context, key, body, condition, options);
+    }
+    BucketCheckout& owner;
+  };
+
+  const Context& context() { return world.context; }
+  RecordChange AddOne() {
+    return records->Change({.name = "a", .method = "add", .create = true}, [](const std::optional<Json>& current) {
+      return Json{{"name", "a"}, {"value", current ? (*current)["value"].get<int>() + 1 : 1}};
+    });
+  }
+  void WriteMarker(const DataKey& key, const std::string& text) {
+    WriteFileAtomically(world.files, datastore->replica(context()).cache().PathOf(key.Marker()), text);
+  }
+
   TestWorld world;
   TemporaryFolder folder;
-  MemoryBucket bucket(world.clock);
   NoHttp http;
-  const Repository repo{folder.path() / "repo", Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n"
-                                                              "datastore:\n"
-                                                              "  type: '@swamp/s3-datastore'\n"
-                                                              "  config: {bucket: bucket, region: r, endpoint: 'http://localhost'}\n",
-                                                              "a test")};
-  world.environment = FixedEnvironment({{"SWAMP_HOME", folder.path() / "home"}}, folder.path());
-  Datastore datastore(world.context, repo, ResolveDatastore(world.context, repo),
-                      {.http = http,
-                       .use_locks = false,
-                       .decorate_store = [&](std::unique_ptr<ObjectStore>) { return std::make_unique<MemoryStore>(bucket); },
-                       .trace_file = {}});
-  datastore.WritableStore(world.context);
-  Records records(world.context, {repo, datastore}, Notes());
-  const auto set = [&](int value) {
-    return records.Change({.name = "a", .method = "set", .create = true}, [&](const auto&) { return Json{{"name", "a"}, {"value", value}}; });
+  Repository repo{folder.path() / "repo", Marker::Parse("repoId: 5a3d0f52-0000-4000-8000-000000000001\n"
+                                                        "datastore:\n"
+                                                        "  type: '@swamp/s3-datastore'\n"
+                                                        "  config: {bucket: bucket, region: r, endpoint: 'http://localhost'}\n",
+                                                        "a test")};
+  std::function<void(const std::string& key)> after_get;
+  std::function<void(const std::string& key)> before_put;
+  std::unique_ptr<Datastore> datastore;
+  std::unique_ptr<Records> records;
+};
+
+struct RecordsInABucket : ::testing::Test {
+  ManualClock clock;
+  MemoryBucket bucket{clock};
+  BucketCheckout slow{bucket};
+  BucketCheckout peer{bucket};
+};
+
+// By foreign hands: its newest versions were deleted, its marker was not.
+TEST_F(RecordsInABucket, AMarkerThatNamesWhatIsThereNoMoreHoldsNobodyUp) {
+  const DataKey key{{"swamp/note", slow.AddOne().run.model_id}, "note-main"};
+  slow.WriteMarker(key, "5");
+  EXPECT_EQ(slow.AddOne().run.artifacts[0].version, 6u);
+  EXPECT_EQ(slow.records->Find("a")->value["value"], 2);
+}
+
+TEST_F(RecordsInABucket, WhoSleepsAfterLookingAtTheBucketDoesntChangeWhatWasThereThen) {
+  slow.AddOne();
+  peer.world.clock.Advance(Duration(1));  // versions of one moment and one content are one
+  bool met = false;
+  slow.before_put = [&](const std::string& key) {
+    if (met || !key.ends_with("/2/metadata.yaml")) return;
+    met = true;
+    peer.AddOne();
   };
-  const RecordChange first = set(1);
-  const DataKey key{{"swamp/note", first.run.model_id}, "note-main"};
-  WriteFileAtomically(world.files, datastore.replica(world.context).cache().PathOf(key.Marker()), "5");
-  const RecordChange second = set(2);
-  EXPECT_EQ(second.run.artifacts[0].version, 6u);
-  EXPECT_EQ(records.Find("a")->value["value"], 2);
+  bool slept = false;
+  slow.after_get = [&](const std::string& key) {
+    if (slept || !key.ends_with("/2/raw")) return;
+    slept = true;
+    peer.AddOne();
+    slow.world.clock.Advance(Duration(60'000));
+  };
+  EXPECT_EQ(slow.AddOne().value["value"], 4);
+  EXPECT_TRUE(slept);
+}
+
+TEST_F(RecordsInABucket, WhatIsFinishedBelowAClaimThatLeavesNumbersOutIsBuiltOn) {
+  const DataKey key{{"swamp/note", slow.AddOne().run.model_id}, "note-main"};
+  slow.WriteMarker(key, "5");
+  bool slept = false;
+  slow.after_get = [&](const std::string& path) {
+    if (slept || !path.ends_with("/1/raw")) return;
+    slept = true;
+    peer.AddOne();
+    slow.world.clock.Advance(Duration(60'000));
+  };
+  EXPECT_EQ(slow.AddOne().value["value"], 3);
+  EXPECT_TRUE(slept);
 }
 
 TEST(ControlPlaneTypes, AreKnownByAnySpelling) {

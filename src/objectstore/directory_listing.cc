@@ -33,7 +33,9 @@ class Walk {
       const fs::path path = folder / entry.name;
       const std::string key = base + entry.name;
       if (entry.kind == FileKind::kFolder) {
-        if (MayHoldKeys(key) && path.parent_path() != hidden_ && !Visit(path, key)) return false;
+        if (!MayHoldKeys(key) || path.parent_path() == hidden_) continue;
+        const bool stands_for_all = options_.folders && key.size() > options_.prefix.size();
+        if (!(stands_for_all ? AddFolder(key, path) : Visit(path, key))) return false;
       } else if (entry.kind == FileKind::kFile && key.starts_with(options_.prefix) &&
                  key > options_.continuation) {
         if (!Add(key, path)) return false;
@@ -54,19 +56,42 @@ class Walk {
   bool Add(const std::string& key, const fs::path& path) {
     const auto info = files_.Stat(path);
     if (!info || info->kind != FileKind::kFile) return true;  // it went meanwhile
-    if (page_.objects.size() == page_size_) {
-      page_.continuation = page_.objects.back().key;
-      return false;
-    }
+    if (IsFull()) return false;
     page_.objects.push_back(ObjectInfoOf(key, *info));
+    last_ = key;
     return true;
   }
+
+  bool AddFolder(const std::string& key, const fs::path& path) {
+    if (key + kBehind <= options_.continuation || !HasFile(path)) return true;
+    if (IsFull()) return false;
+    page_.folders.push_back(key);
+    last_ = key + kBehind;
+    return true;
+  }
+
+  bool IsFull() {
+    if (page_.objects.size() + page_.folders.size() < page_size_) return false;
+    page_.continuation = last_;
+    return true;
+  }
+
+  bool HasFile(const fs::path& folder) {
+    const std::vector<FolderEntry> entries = files_.List(folder);
+    return std::any_of(entries.begin(), entries.end(), [&](const FolderEntry& entry) {
+      return entry.kind == FileKind::kFile || (entry.kind == FileKind::kFolder && HasFile(folder / entry.name));
+    });
+  }
+
+  // No key has such a byte, so a folder's name with it comes after all that is below the folder.
+  static constexpr char kBehind = '\xff';
 
   Files& files_;
   const fs::path& hidden_;
   const ListOptions& options_;
   const std::size_t page_size_;
   ListPage page_;
+  std::string last_;  // what the next page comes after
 };
 
 }  // namespace

@@ -193,13 +193,26 @@ ListPage MemoryStore::List(const Context& context, const ListOptions& options) {
   auto next = options.continuation < options.prefix
                   ? bucket_.objects_.lower_bound(options.prefix)
                   : bucket_.objects_.upper_bound(options.continuation);
-  for (; next != bucket_.objects_.end() && next->first.starts_with(options.prefix); ++next) {
-    if (page.objects.size() == page_size) {
-      page.continuation = page.objects.back().key;
+  // No key has a byte 0xff, so this comes after all that begin so.
+  const auto behind = [](const std::string& folder) { return folder + "\xff"; };
+  std::string last;
+  while (next != bucket_.objects_.end() && next->first.starts_with(options.prefix)) {
+    if (page.objects.size() + page.folders.size() == page_size) {
+      page.continuation = last;
       break;
     }
-    page.objects.push_back({next->first, next->second.etag, next->second.bytes->size(),
+    const std::string& key = next->first;
+    const std::size_t slash = options.folders ? key.find('/', options.prefix.size()) : std::string::npos;
+    if (slash != std::string::npos) {
+      page.folders.push_back(key.substr(0, slash + 1));
+      last = behind(page.folders.back());
+      next = bucket_.objects_.lower_bound(last);
+      continue;
+    }
+    page.objects.push_back({key, next->second.etag, next->second.bytes->size(),
                             std::chrono::floor<std::chrono::seconds>(next->second.last_modified)});
+    last = key;
+    ++next;
   }
   return page;
 }

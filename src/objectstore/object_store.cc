@@ -96,29 +96,48 @@ std::optional<ObjectWithBytes> GetBytes(const Context& context, ObjectStore& sto
   return ObjectWithBytes{std::move(result.state), std::move(sink.bytes)};
 }
 
-std::vector<ObjectInfo> ListAll(const Context& context, ObjectStore& store,
-                                const std::string& prefix) {
-  std::vector<ObjectInfo> all;
-  ListOptions options;
-  options.prefix = prefix;
+namespace {
+
+// Hands over each page of a listing, to its end.
+template <typename TakePage>
+void ForEachPage(const Context& context, ObjectStore& store, ListOptions options, const TakePage& take) {
+  const auto nonsense = [&](std::string_view why) {
+    return StoreError(StoreError::Kind::kInvalid, fmt::format("cannot list \"{}\": {}", Printable(options.prefix, 120), why), "");
+  };
+  std::string last;
   for (;;) {
     ListPage page = store.List(context, options);
-    if (!page.objects.empty() && !all.empty() && page.objects.front().key <= all.back().key) {
-      throw StoreError(StoreError::Kind::kInvalid,
-                       fmt::format("cannot list \"{}\": a page does not follow the one before it",
-                                   Printable(prefix, 120)),
-                       "");
+    for (const std::string* first : {page.objects.empty() ? nullptr : &page.objects.front().key,
+                                     page.folders.empty() ? nullptr : &page.folders.front()}) {
+      if (first != nullptr && *first <= last) throw nonsense("a page does not follow the one before it");
     }
-    std::move(page.objects.begin(), page.objects.end(), std::back_inserter(all));
-    if (page.continuation.empty()) return all;
-    if (page.continuation == options.continuation) {
-      throw StoreError(StoreError::Kind::kInvalid,
-                       fmt::format("cannot list \"{}\": the same page comes again and again",
-                                   Printable(prefix, 120)),
-                       "");
-    }
-    options.continuation = std::move(page.continuation);
+    if (!page.objects.empty()) last = std::max(last, page.objects.back().key);
+    if (!page.folders.empty()) last = std::max(last, page.folders.back());
+    std::string next = std::move(page.continuation);
+    take(std::move(page));
+    if (next.empty()) return;
+    if (next == options.continuation) throw nonsense("the same page comes again and again");
+    options.continuation = std::move(next);
   }
+}
+
+}  // namespace
+
+std::vector<ObjectInfo> ListAll(const Context& context, ObjectStore& store, const std::string& prefix) {
+  std::vector<ObjectInfo> all;
+  ForEachPage(context, store, {.prefix = prefix, .continuation = {}},
+              [&](ListPage page) { std::move(page.objects.begin(), page.objects.end(), std::back_inserter(all)); });
+  return all;
+}
+
+std::vector<std::string> ListFolderNames(const Context& context, ObjectStore& store, const std::string& prefix) {
+  std::vector<std::string> names;
+  ForEachPage(context, store, {.prefix = prefix, .continuation = {}, .folders = true}, [&](const ListPage& page) {
+    for (const std::string& folder : page.folders) {
+      names.push_back(folder.substr(prefix.size(), folder.size() - prefix.size() - 1));
+    }
+  });
+  return names;
 }
 
 }  // namespace swamp

@@ -118,11 +118,13 @@ struct GetResult {
 struct ListOptions {
   std::string prefix;            // byte-wise; may be empty
   std::string continuation;      // ListPage::continuation of the page before, or empty
-  int page_size = 1000;          // at most this many; 1 to 1000
+  int page_size = 1000;          // at most this many, objects and folders together; 1 to 1000
+  bool folders = false;          // what is below a "/" after the prefix is told of by one folder, not key by key
 };
 
 struct ListPage {
   std::vector<ObjectInfo> objects;  // in UTF-8 byte order of their keys
+  std::vector<std::string> folders;  // ListOptions::folders: whole prefixes, each ending in "/", in the same order
   std::string continuation;         // empty: this was the last page
 };
 
@@ -217,5 +219,7 @@ std::optional<ObjectWithBytes> GetBytes(const Context& context, ObjectStore& sto
                                         std::uint64_t limit = 64ULL << 20);
 // All pages of a listing.
 std::vector<ObjectInfo> ListAll(const Context& context, ObjectStore& store, const std::string& prefix);
+// The names between the prefix and the next "/", of all keys that have one there: a request for a thousand of them.
+std::vector<std::string> ListFolderNames(const Context& context, ObjectStore& store, const std::string& prefix);
 
 }  // namespace swamp

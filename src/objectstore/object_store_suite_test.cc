@@ -175,6 +175,28 @@ TEST_P(ObjectStoreSuite, PagesJoinToTheWholeListing) {
   }
 }
 
+TEST_P(ObjectStoreSuite, AListingOfFoldersNamesEachOnce) {
+  for (const char* key : {"f/a/1", "f/a/2/3", "f/a.txt", "f/b", "f/c/1", "f/c/2", "f/c-d/1", "g/1"}) Create(key, "");
+  for (const int page_size : {1, 2, 3, 1000}) {
+    std::vector<std::string> objects;
+    std::vector<std::string> folders;
+    ListOptions options{.prefix = "f/", .continuation = {}, .page_size = page_size, .folders = true};
+    for (;;) {
+      const ListPage page = store().List(context(), options);
+      ASSERT_LE(page.objects.size() + page.folders.size(), static_cast<std::size_t>(page_size));
+      for (const ObjectInfo& info : page.objects) objects.push_back(info.key);
+      folders.insert(folders.end(), page.folders.begin(), page.folders.end());
+      if (page.continuation.empty()) break;
+      options.continuation = page.continuation;
+    }
+    EXPECT_THAT(objects, ElementsAre("f/a.txt", "f/b")) << page_size;
+    EXPECT_THAT(folders, ElementsAre("f/a/", "f/c-d/", "f/c/")) << page_size;
+  }
+  EXPECT_THAT(ListFolderNames(context(), store(), ""), ElementsAre("f", "g"));
+  EXPECT_THAT(ListFolderNames(context(), store(), "f/a/"), ElementsAre("2"));
+  EXPECT_THAT(ListFolderNames(context(), store(), "x"), IsEmpty());
+}
+
 TEST_P(ObjectStoreSuite, AListingOfMoreThanAThousandIsWhole) {
   Context ctx = context();
   ctx.executor().ForEach(ctx, 1005, 16, [&](const Context& inner, std::size_t i) {

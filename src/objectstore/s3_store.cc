@@ -290,6 +290,7 @@ ListPage S3Store::List(const Context& context, const ListOptions& options) {
                    {"encoding-type", "url"},
                    {"max-keys", std::to_string(std::clamp(options.page_size, 1, 1000))},
                    {"prefix", prefix + options.prefix}};
+  if (options.folders) request.query.emplace_back("delimiter", "/");
   if (!options.continuation.empty())
     request.query.emplace_back("continuation-token", options.continuation);
   const HttpResponse response = client_.Send(context, request);
@@ -297,14 +298,15 @@ ListPage S3Store::List(const Context& context, const ListOptions& options) {
   S3Listing listing;
   const std::string problem = ParseS3Listing(response.body, listing);
   if (!problem.empty()) throw client_.Nonsense(request, problem);
-  for (ObjectInfo& info : listing.objects) {
-    if (!info.key.starts_with(prefix + options.prefix)) {
-      throw client_.Nonsense(request, fmt::format("it has the key {}, which was not asked for",
-                                                  Printable(info.key, 120)));
+  const auto without_prefix = [&](std::string& key) {
+    if (!key.starts_with(prefix + options.prefix)) {
+      throw client_.Nonsense(request, fmt::format("it has the key {}, which was not asked for", Printable(key, 120)));
     }
-    info.key.erase(0, prefix.size());
-  }
-  return {std::move(listing.objects), std::move(listing.next_token)};
+    key.erase(0, prefix.size());
+  };
+  for (ObjectInfo& info : listing.objects) without_prefix(info.key);
+  for (std::string& folder : listing.folders) without_prefix(folder);
+  return {std::move(listing.objects), std::move(listing.folders), std::move(listing.next_token)};
 }
 
 }  // namespace swamp

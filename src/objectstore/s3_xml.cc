@@ -41,6 +41,8 @@ class ListingReader {
       TakeObject();
     } else if (path.starts_with("Contents/")) {
       fields_.insert_or_assign(std::string(path.substr(sizeof("Contents/") - 1)), text);
+    } else if (path == "CommonPrefixes/Prefix") {
+      raw_folders_.emplace_back(text);
     } else {
       page_.insert_or_assign(std::string(path), text);
     }
@@ -57,13 +59,16 @@ class ListingReader {
       if (listing_.next_token.empty()) return "it is not the last page, but does not name the next";
     }
     const auto count = page_.find("KeyCount");
-    if (count != page_.end() && ParseNumber(count->second) != raw_.size()) {
-      return fmt::format("it counts {} keys, but has {}", Printable(count->second, 20),
-                         raw_.size());
+    const std::size_t entries = raw_.size() + raw_folders_.size();
+    if (count != page_.end() && ParseNumber(count->second) != entries) {
+      return fmt::format("it counts {} keys, but has {}", Printable(count->second, 20), entries);
     }
     const bool encoded = page_["EncodingType"] == "url";
     for (const auto& fields : raw_) {
       if (std::string problem = AddObject(fields, encoded); !problem.empty()) return problem;
+    }
+    for (const std::string& folder : raw_folders_) {
+      if (std::string problem = AddFolder(folder, encoded); !problem.empty()) return problem;
     }
     return {};
   }
@@ -96,11 +101,22 @@ class ListingReader {
     return {};
   }
 
+  std::string AddFolder(const std::string& raw, bool encoded) {
+    const auto folder = encoded ? DecodeKey(raw) : std::optional(raw);
+    if (!folder || !folder->ends_with('/')) return fmt::format("its folder {} is none", Printable(raw, 120));
+    if (!listing_.folders.empty() && *folder <= listing_.folders.back()) {
+      return fmt::format("its folders are out of order at {}", Printable(*folder, 120));
+    }
+    listing_.folders.push_back(*folder);
+    return {};
+  }
+
   S3Listing& listing_;
   bool is_listing_ = false;
   Fields page_;
   Fields fields_;
   std::vector<Fields> raw_;
+  std::vector<std::string> raw_folders_;
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace swamp {
 
 // A page of ListObjectsV2 (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).
 struct S3Listing {
-  std::vector<ObjectInfo> objects;  // with whole keys, decoded
+  std::vector<ObjectInfo> objects;   // with whole keys, decoded
+  std::vector<std::string> folders;  // common prefixes, decoded
   std::string next_token;           // empty: this is the last page
 };
 

@@ -169,6 +169,7 @@ TEST_P(Namespaces, DS11_AnotherRepositorysFilesAreNeverTakenAlong) {
   Checkout& gamma = bucket.Plain("gamma");
   const Json joined = gamma.Do({"datastore", "setup", "extension", "@swamp/s3-datastore", "--config",
                                 CompactJson(bucket.DatastoreConfig())});
+  EXPECT_THAT(joined["warnings"], ElementsAre(HasSubstr("other repositories have a namespace in this bucket: beta")));
   gamma.Do({"datastore", "sync"});
   EXPECT_FALSE(fs::exists(gamma.cache() / "beta"));
   EXPECT_THAT(bucket.Keys("beta/"), Not(Contains(HasSubstr("m1"))));

@@ -409,7 +409,9 @@ class Judge {
       if (!write.after) {
         good = RemovedHere(origins, path, write.checkout, *write.before, write.moment);
       } else if (write.before) {
-        good = IsMadeFrom(origins, *write.after, *write.before);
+        good = IsMadeFrom(origins, *write.after, *write.before) ||
+               (IsNewDocument(origins, *write.after, path) &&
+                RemovedHere(origins, path, write.checkout, *write.before, write.moment));
       } else {
         good = IsNewDocument(origins, *write.after, path);
       }
