@@ -299,11 +299,16 @@ class Records::Changing {
       if (!Lost(report, Key().VersionFolder(version))) continue;
       any = true;
       Cache& cache = datastore_.replica(context_).cache();
-      const auto content = ReadFile(context_.files(), cache.PathOf(record.RawPath()), kContentLimit);
       std::filesystem::path copy = KeptAside(report, record);
-      if (copy.empty() && content && Sha256Hex(*content) == record.metadata.checksum) {
-        copy = cache.conflicts().Keep(context_, record.RawPath(), *content);
+      const auto content = ReadFile(context_.files(), copy.empty() ? cache.PathOf(record.RawPath()) : copy, kContentLimit);
+      if (content && Sha256Hex(*content) != record.metadata.checksum) {
+        // Left by a command that died before it had finished a version: the number is a peer's, and so is its metadata.
+        const Cache::Guard guard = cache.Lock(context_);
+        cache.Disown(record.RawPath(), Sha256Hex(*content));
+        context_.files().Remove(cache.PathOf(record.RawPath()));
+        continue;
       }
+      if (copy.empty() && content) copy = cache.conflicts().Keep(context_, record.RawPath(), *content);
       records_.store().Withdraw(record, true);
       context_.log().Warn(kLog, fmt::format("an earlier change of {} {} could not be published and lost to a peer's; {}", type_.type,
                                             request_.name, copy.empty() ? "it is gone" : "it is kept in " + copy.string()));
@@ -458,7 +463,10 @@ class Records::Changing {
     next.what = type_.type;
     const std::unique_ptr<VersionWriter> writer = store.Begin(std::move(next));
     // Before it is finished: whatever happens then, it may be published by whoever comes next.
-    if (IsOnOlderGround(base, writer->version())) return false;
+    if (IsOnOlderGround(base, writer->version())) {
+      writer->Discard();
+      return false;
+    }
     writer->Append(CompactJson(value));
     written_ = writer->Finish();
     if (!datastore_.synced()) {
