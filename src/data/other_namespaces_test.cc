@@ -1,5 +1,6 @@
 #include "data/other_namespaces.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "data/catalog_rows.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr const char* kModel = "7b1d7a52-0b0f-4f0a-9a55-3c1f3f0e2d10";
 
-std::string Path(const std::string& below) { return std::string("data/command/shell/") + kModel + "/" + below; }
+std::string Path(const std::string& below) { return fmt::format("data/command/shell/{}/{}", kModel, below); }
 
 TEST(ParseDataPath, TakesApartByDepthBehindTheFirstUuid) {
   const auto raw = ParseDataPath(Path("207333/12/raw"));
@@ -18,13 +19,13 @@ TEST(ParseDataPath, TakesApartByDepthBehindTheFirstUuid) {
   EXPECT_EQ(raw->key, (DataKey{{"command/shell", kModel}, "207333"}));
   EXPECT_EQ(raw->version, 12u);
   EXPECT_EQ(raw->file, "raw");
-  const auto marker = ParseDataPath(std::string("data/t/") + kModel + "/" + kModel + "/latest");
+  const auto marker = ParseDataPath(fmt::format("data/t/{0}/{0}/latest", kModel));
   ASSERT_TRUE(marker);
   EXPECT_EQ(marker->key.name, kModel);
   EXPECT_EQ(marker->version, 0u);
   for (const std::string& other :
        {Path("a/1/other"), Path("a/01/raw"), Path("a/0/raw"), Path("a/x/raw"), Path("a/99999999999999999999/raw"), Path("a/1/raw/x"),
-        Path("a"), Path(".a/latest"), std::string("data/") + kModel + "/a/1/raw", std::string("data/a/b/c/d/e"), std::string("outputs/a"),
+        Path("a"), Path(".a/latest"), fmt::format("data/{}/a/1/raw", kModel), std::string("data/a/b/c/d/e"), std::string("outputs/a"),
         Path("a//raw"), Path("latest/latest"), std::string()}) {
     EXPECT_FALSE(ParseDataPath(other)) << other;
   }
