@@ -184,7 +184,10 @@ void Catalog::ForgetPulls() {
 }
 
 bool Catalog::HasOthers() {
-  return Statement(database_->handle(), "SELECT 1 FROM catalog WHERE namespace<>? LIMIT 1").Bind(1, options_.name_space).Next();
+  // Two ranges, which the index answers at once.
+  Statement any(database_->handle(),
+                "SELECT 1 FROM catalog WHERE namespace < ?1 UNION ALL SELECT 1 FROM catalog WHERE namespace > ?1 LIMIT 1");
+  return any.Bind(1, options_.name_space).Next();
 }
 
 // The log is taken aside, applied and removed under a lock, so that no other process reads rows that are about to change. Who

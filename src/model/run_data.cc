@@ -381,9 +381,11 @@ void AddDataFunctions(ExpressionHost& host, Definitions& definitions, RunFiles& 
 }
 
 void AddEphemeralData(ExpressionHost& host, Definitions& definitions, const EphemeralData& data) {
-  const auto owner_of = [&definitions, &data](const std::string& model) -> std::optional<DataOwner> {
+  const auto owner_of = [&definitions, &data, own = host.name_space](const std::string& model) -> std::optional<DataOwner> {
     if (data.empty()) return std::nullopt;  // mostly
-    const auto found = definitions.Find(model);
+    const ModelReference reference = ParseModelReference(model, own);
+    if (reference.name_space) return std::nullopt;
+    const auto found = definitions.Find(reference.name);
     if (!found) return std::nullopt;
     return DataOwner{found->definition.type, found->definition.id};
   };

@@ -322,6 +322,16 @@ TEST_P(CatalogPull, ReferencesToTheirVaultsStayText) {
   EXPECT_THAT(run.out + run.err, Not(HasSubstr("ours-not-theirs")));
 }
 
+TEST_P(CatalogPull, ABodyThatIsGoneIsAnErrorOfItsRecordAlone) {
+  Pull();
+  Replace(std::string("infra/data/command/shell/") + kWeb + "/state/2/raw", std::nullopt);
+  const Json found = blue->Do({"data", "query", "attributes.n == 2"});
+  EXPECT_THAT(Listed(found), ElementsAre("blue:own/1"));
+  EXPECT_EQ(found["skippedErrors"], 1);
+  EXPECT_THAT(found["firstError"].get<std::string>(), HasSubstr("is gone"));
+  EXPECT_THAT(Listed(blue->Do({"data", "query", "true"})), ElementsAre("blue:own/1", "infra:state/2"));
+}
+
 TEST_P(CatalogPull, AnIndexThatLeadsOutIsRefused) {
   Replace("infra/_index/data--x.json", R"({"version":1,"entries":{"data/../../x":{"key":"x","size":1,"lastModified":""}}})");
   Json meta = Json::parse(*bucket->Peek("infra/_index/_meta.json"));
