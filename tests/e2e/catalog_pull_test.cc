@@ -342,6 +342,58 @@ TEST_P(CatalogPull, AnIndexThatLeadsOutIsRefused) {
   EXPECT_THAT(pulled["errors"].dump(), HasSubstr("path_escape"));
 }
 
+TEST_P(CatalogPull, KilledAnywhereItLeavesAllOfANamespaceOrNothing) {
+  Replace(std::string("infra") + kExport, std::nullopt);  // so that there is more to read
+  int points = 0;
+  for (int at = 0; at < 30; ++at) {
+    SCOPED_TRACE(at);
+    CatalogOf(*blue).Execute("DELETE FROM catalog WHERE namespace='infra'");
+    const bool killed = blue->RunKilledAt({"datastore", "catalog", "pull", "--namespaces", "infra"}, at, Proxy::Moment::kAfter);
+    EXPECT_THAT(Listed(blue->Do({"data", "query", "ns == \"infra\" && version > 0"})),
+                AnyOf(IsEmpty(), ElementsAre("infra:state/1", "infra:state/2")));
+    EXPECT_EQ(Pull()["namespaces"][0]["rows"], 2);
+    points += killed ? 1 : 0;
+    if (!killed || HasFailure()) break;
+  }
+  EXPECT_GT(points, 4);
+}
+
+TEST(CatalogExportOnAServer, OfTwoThatWriteItAtOnceTheFirstStays) {
+  NeedsServerOf(Backend::kRgw);
+  if (::testing::Test::IsSkipped() || ::testing::Test::HasFatalFailure()) return;
+  Bucket bucket(Backend::kRgw);
+  Checkout& a = bucket.first();
+  a.Do({"datastore", "namespace", "set", "team"});
+  a.Do({"datastore", "sync"});
+  Checkout& c = bucket.Clone("c");
+  const auto write = [](const Checkout& checkout, const std::string& name) {
+    Place(checkout.cache() / "team", kWeb, name, 1, "{}", Of("web"));
+  };
+  c.Do({"datastore", "sync"});
+  const auto count = [&] { return Json::parse(bucket.Peek("team/.catalog-export.json").value_or("[]")).size(); };
+  write(a, "first");
+  a.Do({"datastore", "sync"});
+  a.Do({"datastore", "sync"});
+  ASSERT_EQ(count(), 1u);
+  write(a, "probe");
+  a.TakeRequests();
+  a.Do({"datastore", "sync"});
+  ASSERT_EQ(count(), 2u);
+  const std::vector<std::string> requests = a.TakeRequests();
+  const auto asked = std::find_if(requests.begin(), requests.end(), [](const std::string& line) {
+    return line.starts_with("GET ") && line.find(".catalog-export.json") != std::string::npos;
+  });
+  ASSERT_NE(asked, requests.end());
+  write(a, "mine");
+  const RunResult sync = a.RunPausedAt({"datastore", "sync", "--json"}, static_cast<int>(asked - requests.begin()), [&] {
+    write(c, "peers");
+    c.Do({"datastore", "sync"});
+    EXPECT_EQ(count(), 4u);
+  });
+  EXPECT_EQ(sync.exit_code, 0) << sync;
+  EXPECT_EQ(count(), 4u);
+}
+
 // ---- a plain folder ----
 
 class CatalogPullInAFolder : public ::testing::Test {
