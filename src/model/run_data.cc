@@ -19,8 +19,8 @@ constexpr std::uint64_t kContentLimit = 64ULL << 20;
 
 class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
  public:
-  DataFunctions(Definitions& definitions, RunFiles& files, DataSources sources)
-      : definitions_(definitions), files_(files), sources_(std::move(sources)) {}
+  DataFunctions(Definitions& definitions, RunFiles& files, DataSources sources, std::string name_space)
+      : definitions_(definitions), files_(files), sources_(std::move(sources)), name_space_(std::move(name_space)) {}
 
   std::optional<Json> Latest(const std::string& model, const std::string& name) {
     const std::lock_guard lock(mutex_);
@@ -129,7 +129,7 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
       const VersionStore& store = functions_->sources_.store();
       const auto record = store.Resolve({owner_, name});
       if (!record || !Fits(*record)) return std::nullopt;
-      if (type_ == "resource") return LazyValue(ExpressionRecord(store, *record));
+      if (type_ == "resource") return LazyValue(functions_->OwnRecord(*record));
       return LazyValue(Json{{"id", record->metadata.id},
                             {"version", record->version()},
                             {"createdAt", record->metadata.created_at},
@@ -237,7 +237,7 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
     Refresh(*owner);
     const auto record = sources_.store().Resolve({*owner, name});
     if (!record) return std::nullopt;
-    return ExpressionRecord(sources_.store(), *record);
+    return OwnRecord(*record);
   }
   std::optional<Json> OwnVersion(const std::string& model, const std::string& name, std::int64_t version) {
     const auto owner = OwnerOf(model);
@@ -245,7 +245,7 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
     Refresh(*owner);
     const auto record = sources_.store().Find({*owner, name}, static_cast<std::uint64_t>(version));
     if (!record) return std::nullopt;
-    return ExpressionRecord(sources_.store(), *record);
+    return OwnRecord(*record);
   }
   std::vector<std::int64_t> OwnVersions(const std::string& model, const std::string& name) {
     std::vector<std::int64_t> versions;
@@ -277,19 +277,17 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
   static bool IsHit(const std::vector<std::int64_t>& answer) { return !answer.empty(); }
   static bool IsHit(const Json& answer) { return !answer.empty(); }
 
-  const std::string& OwnNamespace() { return sources_.catalog().options().name_space; }
-
   // The answer of the namespace that the model's name says: `own` or `other`; "*:" asks all, of which at most one may have one.
   template <typename Answer, typename Own, typename Other>
   Answer InNamespace(const std::string& model, const Own& own, const Other& other) {
     if (model.find(':') == std::string::npos) return own(model);
-    const ModelReference reference = ParseModelReference(model, OwnNamespace());
+    const ModelReference reference = ParseModelReference(model, name_space_);
     if (!reference.name_space) return own(reference.name);
     OtherData data(sources_.catalog());
     if (!reference.any()) return other(data, *reference.name_space, reference.name);
     std::vector<std::string> places;
     Answer found = own(reference.name);
-    if (IsHit(found)) places.push_back(OwnNamespace().empty() ? "this repository" : OwnNamespace());
+    if (IsHit(found)) places.push_back(name_space_.empty() ? "this repository" : name_space_);
     for (const std::string& slug : data.NamespacesOf(reference.name)) {
       Answer answer = other(data, slug, reference.name);
       if (!IsHit(answer)) continue;
@@ -303,6 +301,11 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
     return found;
   }
 
+  Json OwnRecord(const DataRecord& record) {
+    Json json = ExpressionRecord(sources_.store(), record);
+    json["namespace"] = name_space_;
+    return json;
+  }
   // Nothing: there is no such model.
   std::optional<DataOwner> OwnerOf(const std::string& model) {
     const auto found = definitions_.Find(model);
@@ -340,6 +343,7 @@ class DataFunctions : public std::enable_shared_from_this<DataFunctions> {
   Definitions& definitions_;
   RunFiles& files_;
   DataSources sources_;
+  std::string name_space_;  // this repository's own
   std::mutex mutex_;
   std::set<DataOwner> refreshed_;
   bool refreshed_all_ = false;
@@ -365,7 +369,7 @@ Json ExpressionRecord(const VersionStore& store, const DataRecord& record) {
 
 void AddDataFunctions(ExpressionHost& host, Definitions& definitions, RunFiles& files, DataSources sources) {
   // Shared by the functions below.
-  const auto functions = std::make_shared<DataFunctions>(definitions, files, std::move(sources));
+  const auto functions = std::make_shared<DataFunctions>(definitions, files, std::move(sources), host.name_space);
   host.data_latest = [functions](const auto& model, const auto& name) { return functions->Latest(model, name); };
   host.data_version = [functions](const auto& model, const auto& name, std::int64_t version) {
     return functions->Version(model, name, version);

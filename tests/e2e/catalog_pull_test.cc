@@ -287,6 +287,7 @@ TEST_P(CatalogPull, ExpressionsNameModelsOfOtherNamespaces) {
   EXPECT_EQ(Value(*blue, "data.latest('web', 'state') == null"), true);
   EXPECT_EQ(Value(*blue, "data.latest('db', 'own').attributes.n"), 2);
   EXPECT_EQ(Value(*blue, "data.latest('blue:db', 'own').attributes.n"), 2);
+  EXPECT_EQ(Value(*blue, "data.latest('db', 'own').namespace"), "blue");
   EXPECT_EQ(Value(*blue, "data.latest('infra:web', 'nosuch') == null"), true);
   // Two namespaces have it.
   Checkout& green = Join("green");
