@@ -135,7 +135,7 @@ void RunSearch(Session& session, const SearchOptions& options) {
   const std::string predicate = SearchPredicate(session, options, filters);
   const DataTools tools = OpenData(session);
   DataQueryResult found = DataQueries(session.context(), *tools.store, *tools.catalog)
-                              .Run({.predicate = predicate, .order_by = "createdAt", .descending = true});
+                              .Run({.predicate = predicate, .order_by = "createdAt", .descending = true, .own_only = true});
   Json results = Json::array();
   Table table({"NAME", "MODEL", "TYPE", "VERSION", "SIZE", "CREATED"});
   bool limited = false;

@@ -6,11 +6,13 @@
 #include "cli/commands.h"
 #include "cli/lockfile_wiring.h"
 #include "cli/render/table.h"
+#include "data/catalog_export.h"
 #include "datastore/config_migrate.h"
 #include "datastore/conflict_resolution.h"
 #include "datastore/setup.h"
 #include "datastore/status.h"
 #include "datastore/sync.h"
+#include "util/log.h"
 #include "util/text.h"
 #include "vault/carry_token_secrets.h"
 
@@ -193,6 +195,20 @@ Rendered RenderSync(const SyncResult& result) {
   return {std::move(json), std::move(text)};
 }
 
+// Other namespaces can do without it, so it never makes a sync fail.
+void PublishCatalog(Session& session, const Context& context) {
+  if (!session.datastore().settings().name_space) return;
+  try {
+    const auto store = VersionStore::Open(context, session.repo(), session.datastore());
+    const auto catalog = Catalog::Open(context, session.repo(), session.datastore(), *store);
+    PublishCatalogExport(context, session.datastore(), *catalog);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const UserError& error) {
+    context.log().Warn("datastore·sync", fmt::format("the catalog for other namespaces was not written: {}", error.message()));
+  }
+}
+
 void AddSync(CLI::App& group, Session& session) {
   struct Options {
     SyncRequest request;
@@ -212,6 +228,7 @@ void AddSync(CLI::App& group, Session& session) {
     request.confirmed = options->yes || options->confirm;
     if (options->timeout) request.timeout = ParseTimeout(*options->timeout, kLongestSync);
     request.publish_lockfile = LockfilePublisher(session);
+    request.publish_catalog = [&session](const Context& context) { PublishCatalog(session, context); };
     SyncResult result = SyncDatastore(session.context(), session.datastore(), request);
     const bool ask = result.preview && result.preview->total() > 0 && session.interactive();
     session.Print(RenderSync(result));

@@ -12,6 +12,7 @@ namespace swamp {
 ExpressionWiring::ExpressionWiring(Session& session, Data data)
     : session_(session), data_(data), zones_(session.context().files()) {
   host_.zones = &zones_;
+  host_.name_space = session.datastore().settings().name_space.value_or("");
   definitions_ = std::make_unique<Definitions>(session.context(), session.config(), &session.datastore());
   files_ = std::make_unique<RunFiles>(session.context(), session.repo(), session.datastore());
   const auto store = [this]() -> const VersionStore& {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "data/catalog_rows.h"
+#include "data/other_namespaces.h"
 #include "datastore/marker_version.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -22,6 +24,8 @@ constexpr int kOpenRetries = 5;
 constexpr Duration kFirstRetryPause{100};
 constexpr Duration kLockWait = std::chrono::minutes(1);
 constexpr std::uint64_t kChangeLogLimit = 256ULL << 20;
+// Meta key: which datastore the rows of other namespaces are of.
+constexpr const char* kDatastore = "swamp_datastore";
 
 // The schema is shared with other programs: should it ever have to differ, take another file name.
 constexpr const char* kSchema = R"(
@@ -62,81 +66,7 @@ CREATE INDEX IF NOT EXISTS idx_catalog_latest ON catalog(namespace, type_normali
 CREATE INDEX IF NOT EXISTS idx_catalog_model_data ON catalog(model_name, data_name, is_latest, namespace);
 )";
 
-// One version, as far as the rule for the latest flag needs it.
-struct VersionStep {
-  std::uint64_t version = 0;
-  std::string step;
-  bool is_row = true;       // rename markers are none
-  bool was_latest = false;  // what the row says
-};
-
-// One latest version for each step: a version without a step comes after all, one of a step after that step's and those
-// without. Nothing above the marker counts. `steps` descend.
-std::set<std::uint64_t> LatestOf(const std::vector<VersionStep>& steps, std::uint64_t marker) {
-  std::set<std::uint64_t> latest;
-  std::set<std::string> seen;
-  for (const VersionStep& one : steps) {
-    if (one.version > marker) continue;
-    const bool overtaken = seen.contains(one.step) || (one.step.empty() && !seen.empty());
-    if (!overtaken && one.is_row) latest.insert(one.version);
-    seen.insert(one.step);
-    if (one.step.empty()) break;
-  }
-  return latest;
-}
-
 }  // namespace
-
-struct Catalog::Statements {
-  explicit Statements(Database& database)
-      : rows(database.handle(),
-             "SELECT version, step_name, is_latest FROM catalog WHERE namespace=? AND type_normalized=? AND model_id=? AND "
-             "data_name=?"),
-        remove(database.handle(),
-               "DELETE FROM catalog WHERE namespace=? AND type_normalized=? AND model_id=? AND data_name=? AND version=?"),
-        set_latest(database.handle(),
-                   "UPDATE catalog SET is_latest=?5 WHERE namespace=?1 AND type_normalized=?2 AND model_id=?3 AND "
-                   "data_name=?4 AND version=?6"),
-        insert(database.handle(),
-               "INSERT OR REPLACE INTO catalog (namespace, type_normalized, model_id, data_name, version, is_latest, id, "
-               "model_name, spec_name, data_type, content_type, lifetime, owner_type, streaming, size, created_at, tags, "
-               "owner_ref, workflow_run_id, workflow_name, job_name, step_name, source) VALUES "
-               "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") {}
-
-  static Statement& BindKey(Statement& statement, const std::string& name_space, const DataKey& key) {
-    return statement.Bind(1, name_space).Bind(2, key.owner.type).Bind(3, key.owner.model_id).Bind(4, key.name);
-  }
-
-  void Insert(const std::string& name_space, const DataRecord& record, bool is_latest) {
-    const DataMetadata& metadata = record.metadata;
-    BindKey(insert, name_space, record.key)
-        .Bind(5, static_cast<std::int64_t>(record.version()))
-        .Bind(6, std::int64_t{is_latest})
-        .Bind(7, metadata.id)
-        .Bind(8, metadata.tag("modelName"))
-        .Bind(9, metadata.tag("specName"))
-        .Bind(10, metadata.tag("type"))
-        .Bind(11, metadata.content_type)
-        .Bind(12, metadata.lifetime.text())
-        .Bind(13, metadata.owner.owner_type)
-        .Bind(14, std::int64_t{metadata.streaming})
-        .Bind(15, static_cast<std::int64_t>(metadata.size.value_or(0)))
-        .Bind(16, metadata.created_at)
-        .Bind(17, CompactJson(metadata.tags))
-        .Bind(18, metadata.owner.owner_ref)
-        .Bind(19, metadata.owner.workflow_run_id)
-        .Bind(20, metadata.owner.workflow_name)
-        .Bind(21, metadata.owner.job_name)
-        .Bind(22, metadata.owner.step_name)
-        .Bind(23, metadata.owner.source)
-        .Run();
-  }
-
-  Statement rows;
-  Statement remove;
-  Statement set_latest;
-  Statement insert;
-};
 
 Catalog::Catalog(const Context& context, const VersionStore& store, Cache* cache, CatalogOptions options)
     : context_(context), store_(store), cache_(cache), options_(std::move(options)) {
@@ -149,13 +79,18 @@ std::unique_ptr<Catalog> Catalog::Open(const Context& context, const Repository&
   const DatastoreSettings& settings = datastore.settings();
   const bool held = store.root() == datastore.tier_root();
   Cache* const cache = datastore.synced() && held ? &datastore.replica(context).cache() : nullptr;
-  return std::make_unique<Catalog>(
+  auto catalog = std::make_unique<Catalog>(
       context, store, cache,
       CatalogOptions{.database = repo.swamp_folder() / "data" / "_catalog.db",
                      .name_space = held ? settings.name_space.value_or("") : "",
                      .shared_folder = held && !datastore.synced() && !settings.is_default,
-                     .lazy = settings.lazy});
+                     .lazy = settings.lazy,
+                     .datastore = datastore.SharedPlace()});
+  catalog->others_ = std::make_unique<OtherNamespaces>(context, datastore);
+  return catalog;
 }
+
+Catalog::~Catalog() = default;
 
 void Catalog::OpenDatabase() {
   Duration pause = kFirstRetryPause;
@@ -193,6 +128,7 @@ void Catalog::PrepareSchema() {
   if (fits()) return;  // another process was faster
   database_->Execute("DROP TABLE IF EXISTS catalog");
   database_->Execute(kSchema);
+  ForgetPulls();  // their rows are gone
   SetMeta("populated", "");
   SetMeta("schema_version", kSchemaVersion);
   transaction.Commit();
@@ -220,12 +156,38 @@ std::string Catalog::PulledState() {
 std::string Catalog::Place() const { return options_.name_space + "\n" + store_.root().string(); }
 
 void Catalog::CatchUp() {
+  ForgetOtherDatastore();
   if (Meta("populated") != "true" || Meta("swamp_place") != Place()) {
     Rebuild();
     return;
   }
   ApplyChangeLog();
   if (options_.shared_folder || PulledState() != Meta("swamp_pulled")) CompareAll();
+}
+
+// Of another datastore's namespaces nothing holds here.
+void Catalog::ForgetOtherDatastore() {
+  if (options_.datastore.empty() || Meta(kDatastore) == options_.datastore) return;
+  Transaction transaction(*database_);
+  if (!Meta(kDatastore).empty()) {
+    Statement(database_->handle(), "DELETE FROM catalog WHERE namespace<>?").Bind(1, options_.name_space).Run();
+    ForgetPulls();
+  }
+  SetMeta(kDatastore, options_.datastore);
+  transaction.Commit();
+}
+
+void Catalog::ForgetPulls() {
+  for (const char* prefix : {catalog_key::kForeignSynced, catalog_key::kForeignState}) {
+    Statement(database_->handle(), "DELETE FROM catalog_meta WHERE substr(key, 1, length(?1)) = ?1").Bind(1, prefix).Run();
+  }
+}
+
+bool Catalog::HasOthers() {
+  // Two ranges, which the index answers at once.
+  Statement any(database_->handle(),
+                "SELECT 1 FROM catalog WHERE namespace < ?1 UNION ALL SELECT 1 FROM catalog WHERE namespace > ?1 LIMIT 1");
+  return any.Bind(1, options_.name_space).Next();
 }
 
 // The log is taken aside, applied and removed under a lock, so that no other process reads rows that are about to change. Who
@@ -260,7 +222,7 @@ void Catalog::ApplyChangeLog() {
   }
   {
     Transaction transaction(*database_);
-    Statements statements(*database_);
+    CatalogStatements statements(*database_);
     for (const DataKey& key : keys) Refresh(key, statements, false);
     transaction.Commit();
   }
@@ -268,7 +230,7 @@ void Catalog::ApplyChangeLog() {
 }
 
 // Whether the rows name the versions that there are. A look at the names of the folders, no more: versions don't change.
-bool Catalog::LooksCurrent(const DataKey& key, Statements& statements) {
+bool Catalog::LooksCurrent(const DataKey& key, CatalogStatements& statements) {
   std::set<std::string> folders;
   for (const FolderEntry& entry : context_.files().List(store_.PathOf(key.Folder()))) {
     if (entry.kind == FileKind::kFolder && entry.name.front() != '.') folders.insert(entry.name);
@@ -276,7 +238,7 @@ bool Catalog::LooksCurrent(const DataKey& key, Statements& statements) {
   std::size_t rows = 0;
   bool marker_is_latest = false;
   const std::uint64_t marker = store_.LatestVersion(key).value_or(0);
-  Statement& statement = Statements::BindKey(statements.rows, options_.name_space, key);
+  Statement& statement = CatalogStatements::BindKey(statements.rows, options_.name_space, key);
   bool all_here = true;
   while (statement.Next()) {
     ++rows;
@@ -289,7 +251,7 @@ bool Catalog::LooksCurrent(const DataKey& key, Statements& statements) {
 void Catalog::CompareAll() {
   const std::string pulled = PulledState();
   Transaction transaction(*database_);
-  Statements statements(*database_);
+  CatalogStatements statements(*database_);
   std::set<DataKey> here;
   for (const DataOwner& owner : store_.Owners()) {
     for (const FolderEntry& entry : context_.files().List(store_.PathOf(owner.Folder()))) {
@@ -326,10 +288,10 @@ bool Catalog::IsGone(const DataKey& key, std::uint64_t version) {
   return state.Value(state_key::kPulledAll) || state.Value(state_key::kPulledPartPrefix + key.owner.Folder() + "/");
 }
 
-void Catalog::Refresh(const DataKey& key, Statements& statements, bool empty_before) {
+void Catalog::Refresh(const DataKey& key, CatalogStatements& statements, bool empty_before) {
   std::vector<VersionStep> steps;  // of versions that have a row
   if (!empty_before) {
-    Statement& rows = Statements::BindKey(statements.rows, options_.name_space, key);
+    Statement& rows = CatalogStatements::BindKey(statements.rows, options_.name_space, key);
     while (rows.Next()) {
       steps.push_back({static_cast<std::uint64_t>(rows.Integer(0)), rows.Text(1), true, rows.Integer(2) != 0});
     }
@@ -346,7 +308,7 @@ void Catalog::Refresh(const DataKey& key, Statements& statements, bool empty_bef
   }
   std::erase_if(steps, [&](const VersionStep& one) {
     if (std::binary_search(here.begin(), here.end(), one.version) || !IsGone(key, one.version)) return false;
-    Statements::BindKey(statements.remove, options_.name_space, key).Bind(5, static_cast<std::int64_t>(one.version)).Run();
+    statements.Remove(options_.name_space, key, one.version);
     return true;
   });
   const std::vector<VersionStep> before = steps;
@@ -362,13 +324,13 @@ void Catalog::Refresh(const DataKey& key, Statements& statements, bool empty_bef
   const std::set<std::uint64_t> latest = LatestOf(steps, marker);
   for (const VersionStep& one : before) {
     if (one.was_latest == latest.contains(one.version)) continue;
-    Statements::BindKey(statements.set_latest, options_.name_space, key)
-        .Bind(5, std::int64_t{latest.contains(one.version)})
-        .Bind(6, static_cast<std::int64_t>(one.version))
-        .Run();
+    statements.SetLatest(options_.name_space, key, one.version, latest.contains(one.version));
   }
   for (const auto& [version, record] : added) {
-    if (!record.metadata.is_rename_marker()) statements.Insert(options_.name_space, record, latest.contains(version));
+    if (record.metadata.is_rename_marker()) continue;
+    CatalogRow row = CatalogRow::Of(record);
+    row.is_latest = latest.contains(version);
+    statements.Insert(options_.name_space, row);
   }
 }
 
@@ -382,10 +344,11 @@ void Catalog::Rebuild() {
     const std::string namespace_before = before.substr(0, before.find('\n'));
     for (const std::string& name_space : {options_.name_space, namespace_before}) {
       Statement(database_->handle(), "DELETE FROM catalog WHERE namespace=?").Bind(1, name_space).Run();
+      for (const char* prefix : {catalog_key::kForeignSynced, catalog_key::kForeignState}) SetMeta(prefix + name_space, "");
     }
   }
   SetMeta("swamp_place", Place());
-  Statements statements(*database_);
+  CatalogStatements statements(*database_);
   std::set<DataKey> unseen = NamesWithRows();  // none unless lazy
   for (const DataOwner& owner : store_.Owners()) {
     for (const FolderEntry& entry : context_.files().List(store_.PathOf(owner.Folder()))) {

@@ -126,6 +126,10 @@ DataRecord RecordIn(const Rows& rows) {
   return record;
 }
 
+OtherVersion OtherVersionIn(const Rows& rows) {
+  return {TextIn(rows, "ns"), RecordIn(rows).key, NumberIn(rows, "version"), NumberIn(rows, "size")};
+}
+
 // A text in quotes at the beginning of `rest`, taken off it; nothing: it isn't one, or has escapes.
 std::optional<std::string_view> TakePlainText(std::string_view& rest) {
   if (!rest.starts_with('"')) return std::nullopt;
@@ -165,12 +169,21 @@ cel::Value TagsValue(std::string_view json, cel::Arena& arena) {
 // Whether expressions see more of it than its size.
 bool HasBody(std::string_view content_type) { return IsJsonType(content_type) || IsTextType(content_type); }
 
+// Bodies that a query will need and that are to be fetched first.
+struct AbsentBodies {
+  bool own = false;  // whether any of one's own may be in the bucket only
+  std::vector<DataRecord> records;
+  std::vector<OtherVersion> others;
+
+  std::size_t size() const { return records.size() + others.size(); }
+};
+
 // The current row as an expression sees it.
 class RowActivation final : public cel::Activation {
  public:
   // `absent`: bodies that aren't here are added to it, and are errors to the expression; null: they are fetched.
-  RowActivation(const VersionStore& store, const Rows& rows, std::vector<DataRecord>* absent = nullptr)
-      : store_(store), rows_(rows), absent_(absent) {}
+  RowActivation(const VersionStore& store, const Catalog& catalog, const Rows& rows, AbsentBodies* absent = nullptr)
+      : store_(store), catalog_(catalog), rows_(rows), absent_(absent) {}
 
   void Forget() const { body_.reset(); }
 
@@ -190,14 +203,8 @@ class RowActivation final : public cel::Activation {
         break;
     }
     const bool attributes = kFields[number].name == "attributes";
-    if (attributes && !IsJsonType(rows_.Text(*FieldNumber("contentType")))) return cel::FromJson(Json::object(), arena);
-    if (absent_ != nullptr) {
-      DataRecord record = RecordIn(rows_);
-      if (HasBody(record.metadata.content_type) && !store_.context().files().Stat(store_.PathOf(record.RawPath()))) {
-        absent_->push_back(std::move(record));
-        return cel::Value::Error(arena.New<cel::Failure>(cel::Failure{.text = "not here"}));
-      }
-    }
+    if (attributes && !IsJsonType(ContentType())) return cel::FromJson(Json::object(), arena);
+    if (absent_ != nullptr && NoteAbsent()) return cel::Value::Error(arena.New<cel::Failure>(cel::Failure{.text = "not here"}));
     try {
       return cel::FromJson(attributes ? Body().attributes : Body().content, arena);
     } catch (const UserError& error) {
@@ -211,15 +218,43 @@ class RowActivation final : public cel::Activation {
     return names;
   }
 
+  std::string_view ContentType() const { return rows_.Text(*FieldNumber("contentType")); }
+  // Whether the row is of this repository's own namespace.
+  bool IsOwn() const { return rows_.Text(*FieldNumber("ns")) == catalog_.options().name_space; }
+
   const DataBody& Body() const {
-    if (!body_) body_ = ReadBody(store_, RecordIn(rows_));
+    if (!body_) body_ = IsOwn() ? ReadBody(store_, RecordIn(rows_)) : OtherBody();
     return *body_;
+  }
+  // Adds the row's body to those that are absent if it is.
+  bool NoteAbsent() const {
+    if (!HasBody(ContentType())) return false;
+    if (IsOwn()) {
+      DataRecord record = RecordIn(rows_);
+      if (!absent_->own || store_.context().files().Stat(store_.PathOf(record.RawPath()))) return false;
+      absent_->records.push_back(std::move(record));
+      return true;
+    }
+    OtherVersion version = OtherVersionIn(rows_);
+    if (catalog_.others() == nullptr || catalog_.others()->HasFetched(version)) return false;
+    absent_->others.push_back(std::move(version));
+    return true;
   }
 
  private:
+  DataBody OtherBody() const {
+    if (!HasBody(ContentType())) return {};
+    const OtherVersion version = OtherVersionIn(rows_);
+    if (catalog_.others() == nullptr || version.name_space.empty()) {
+      throw UserError("data_not_found", fmt::format("the namespace \"{}\" can't be reached from here", version.name_space));
+    }
+    return ReadBody(*catalog_.others(), version, ContentType());
+  }
+
   const VersionStore& store_;
+  const Catalog& catalog_;
   const Rows& rows_;
-  std::vector<DataRecord>* absent_;
+  AbsentBodies* absent_;
   mutable std::optional<DataBody> body_;  // of the current row
 };
 
@@ -249,7 +284,7 @@ Json RowJson(const Rows& rows) {
   return json;
 }
 
-std::string SelectSql(const DataQuery& query, const cel::Expression& predicate,
+std::string SelectSql(const DataQuery& query, const cel::Expression& predicate, const std::string& name_space,
                       QueryValues& values) {
   std::string sql = "SELECT ";
   for (std::size_t i = 0; i < kColumnFields; ++i) {
@@ -264,6 +299,10 @@ std::string SelectSql(const DataQuery& query, const cel::Expression& predicate,
       conditions.push_back(std::move(pushed->sql));
       values = std::move(pushed->values);
     }
+  }
+  if (query.own_only) {
+    conditions.emplace_back("namespace = ?");
+    values.emplace_back(name_space);
   }
   if (!conditions.empty()) sql += " WHERE " + Join(conditions, " AND ");
   sql += " ORDER BY ";
@@ -305,12 +344,28 @@ bool IsTextType(std::string_view content_type) {
   return type.starts_with("text/") || type == "application/yaml" || type == "application/x-yaml" || type.ends_with("+yaml");
 }
 
-DataBody ReadBody(const VersionStore& store, const DataRecord& record) {
+namespace {
+
+// `what`: whose body it is.
+DataBody ParseBody(std::string text, bool is_json, const std::string& what) {
   DataBody body;
-  if (!HasBody(record.metadata.content_type)) return body;
-  const bool is_json = IsJsonType(record.metadata.content_type);
+  if (!is_json) {
+    body.content = std::move(text);
+    return body;
+  }
+  auto json = TryParseJson(text);
+  if (!json) throw UserError("data_invalid", what + " says that it is JSON and is not");
+  body.attributes = *json;
+  body.content = std::move(*json);
+  return body;
+}
+
+}  // namespace
+
+DataBody ReadBody(const VersionStore& store, const DataRecord& record) {
+  if (!HasBody(record.metadata.content_type)) return {};
   const auto file = store.OpenContent(record);
-  if (!file) return body;
+  if (!file) return {};
   const std::uint64_t size = file->Info().size;
   if (size > kMostJson) {
     throw UserError("data_invalid", fmt::format("{} version {} has {} bytes, more than expressions read", record.key.name,
@@ -318,17 +373,16 @@ DataBody ReadBody(const VersionStore& store, const DataRecord& record) {
   }
   std::string text(size, '\0');
   text.resize(file->ReadAt(0, text));
-  if (!is_json) {
-    body.content = std::move(text);
-    return body;
-  }
-  auto json = TryParseJson(text);
-  if (!json) {
-    throw UserError("data_invalid", fmt::format("{} version {} says that it is JSON and is not", record.key.name, record.version()));
-  }
-  body.attributes = *json;
-  body.content = std::move(*json);
-  return body;
+  return ParseBody(std::move(text), IsJsonType(record.metadata.content_type),
+                   fmt::format("{} version {}", record.key.name, record.version()));
+}
+
+DataBody ReadBody(OtherNamespaces& others, const OtherVersion& version, std::string_view content_type) {
+  if (!HasBody(content_type)) return {};
+  const std::string what = fmt::format("{} version {} of the namespace \"{}\"", version.key.name, version.version, version.name_space);
+  const auto text = others.Content(version, kMostJson);
+  if (!text) throw UserError("data_not_found", what + " is gone", "`swamp datastore catalog pull` brings the catalog up to date.");
+  return ParseBody(*text, IsJsonType(content_type), what);
 }
 
 DataBody ReadBodyIfValid(const VersionStore& store, const DataRecord& record) {
@@ -344,10 +398,14 @@ DataBody ReadBodyIfValid(const VersionStore& store, const DataRecord& record) {
 // Bodies that the query will look at are fetched side by side instead of one after the other.
 void DataQueries::FetchBodies(const DataQuery& query, const std::string& sql, const QueryValues& values,
                               const cel::Expression& predicate, const std::optional<cel::Expression>& select) {
-  std::vector<DataRecord> absent;
-  const auto fetch = [&] { store_.FetchContent(std::exchange(absent, {})); };
+  AbsentBodies absent;
+  absent.own = store_.LeavesContentOut();
+  const auto fetch = [&] {
+    store_.FetchContent(std::exchange(absent.records, {}));
+    if (!absent.others.empty()) catalog_.others()->FetchContents(std::exchange(absent.others, {}));
+  };
   Rows rows(catalog_.database().handle(), sql, values);
-  const RowActivation activation(store_, rows, &absent);
+  const RowActivation activation(store_, catalog_, rows, &absent);
   cel::Evaluator evaluator(predicate);
   std::optional<cel::Evaluator> projector;
   if (select) projector.emplace(*select);
@@ -358,11 +416,10 @@ void DataQueries::FetchBodies(const DataQuery& query, const std::string& sql, co
     const bool matches = evaluator.Evaluate(activation).is_true();
     // A projection of a record that may match: nearly all of those whose predicate needs the body do not.
     if (matches && projector) projector->Evaluate(activation);
-    if (matches && absent.size() == before && (query.with_content || query.with_attributes) &&
-        HasBody(rows.Text(*FieldNumber("contentType")))) {
-      absent.push_back(RecordIn(rows));
-    }
+    const bool shown = query.with_content || query.with_attributes;
+    if (matches && absent.size() == before && shown && IsJsonType(activation.ContentType())) activation.NoteAbsent();
     if (absent.size() >= kMostFetched) fetch();
+    if (!absent.own && catalog_.others() != nullptr && !catalog_.others()->HasRoom()) break;  // the rest comes one by one
   }
   fetch();
 }
@@ -372,15 +429,16 @@ DataQueryResult DataQueries::Run(const DataQuery& query) {
   std::optional<cel::Expression> select;
   if (query.select) select.emplace(ParseExpression(*query.select, "projection"));
   QueryValues values;
-  const std::string sql = SelectSql(query, predicate, values);
+  const std::string sql = SelectSql(query, predicate, catalog_.options().name_space, values);
 
   catalog_.CatchUp();
   // With a limit the last record that counts isn't known before all before it have been read.
   const bool reads_bodies = query.with_content || query.with_attributes || NamesBody(predicate) || (select && NamesBody(*select));
-  if (reads_bodies && !query.limit && store_.LeavesContentOut()) FetchBodies(query, sql, values, predicate, select);
+  const bool elsewhere = catalog_.others() != nullptr && !query.own_only && catalog_.HasOthers();
+  if (reads_bodies && !query.limit && (elsewhere || store_.LeavesContentOut())) FetchBodies(query, sql, values, predicate, select);
   const Snapshot snapshot(catalog_.database());
   Rows rows(catalog_.database().handle(), sql, values);
-  const RowActivation activation(store_, rows);
+  const RowActivation activation(store_, catalog_, rows);
   cel::Evaluator evaluator(predicate);
   std::optional<cel::Evaluator> projector;
   if (select) projector.emplace(*select);
@@ -395,7 +453,7 @@ DataQueryResult DataQueries::Run(const DataQuery& query) {
     const cel::Value matches = evaluator.Evaluate(activation);
     if (matches.is_error()) note_error(predicate.Explain(matches.as_error(), activation).message);
     if (!matches.is_true()) continue;
-    if (!catalog_.options().lazy && !store_.HasContent(RecordIn(rows))) continue;
+    if (activation.IsOwn() && !catalog_.options().lazy && !store_.HasContent(RecordIn(rows))) continue;
     if (query.limit && result.results.size() >= *query.limit) {
       result.limited = true;
       break;
@@ -406,11 +464,10 @@ DataQueryResult DataQueries::Run(const DataQuery& query) {
       continue;
     }
     Json record = RowJson(rows);
+    const bool is_json = IsJsonType(activation.ContentType());
     try {
-      if (query.with_content) {
-        record["content"] = IsJsonType(rows.Text(*FieldNumber("contentType"))) ? activation.Body().content : Json("");
-      }
-      if (query.with_attributes) record["attributes"] = activation.Body().attributes;
+      if (query.with_content) record["content"] = is_json ? activation.Body().content : Json("");
+      if (query.with_attributes) record["attributes"] = is_json ? activation.Body().attributes : Json::object();
     } catch (const UserError& error) {  // the record is there all the same
       if (error.code() == kUnavailable) throw;
       if (query.with_content) record["content"] = "";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/catalog.h"
+#include "data/other_namespaces.h"
 #include "data/version_store.h"
 #include "util/json.h"
 
@@ -23,6 +24,7 @@ struct DataQuery {
   bool descending = false;
   bool with_content = false;               // records have `content`: the parsed body of JSON, else ""
   bool with_attributes = false;            // records have `attributes`
+  bool own_only = false;                   // no records of other namespaces
   bool push_down = true;                   // off: shows that SQL only narrows
 };
 
@@ -35,7 +37,8 @@ struct DataQueryResult {
 };
 
 // Questions about data, answered from the catalog. Unless the predicate names `version` or `isLatest`, only latest versions
-// count. Bodies are read only where the predicate, the projection or the request asks for them.
+// count. Bodies are read only where the predicate, the projection or the request asks for them; those of other namespaces where
+// they are. A record of another namespace is told by its `ns`.
 class DataQueries {
  public:
   DataQueries(const Context& context, const VersionStore& store, Catalog& catalog)
@@ -71,6 +74,8 @@ struct DataBody {
   Json attributes = Json::object();
 };
 DataBody ReadBody(const VersionStore& store, const DataRecord& record);
+// The same of another namespace's version. Throws also data_not_found when it is gone there, and content_unavailable.
+DataBody ReadBody(OtherNamespaces& others, const OtherVersion& version, std::string_view content_type);
 // For one of many: what can't be read warns and is empty.
 DataBody ReadBodyIfValid(const VersionStore& store, const DataRecord& record);
 

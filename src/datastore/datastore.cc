@@ -106,23 +106,39 @@ ConflictFolder Datastore::conflicts() const {
   return {files_, (synced() ? tier_root_ : repo_root_ / ".swamp") / ".conflicts"};
 }
 
+std::unique_ptr<ObjectStore> Datastore::OpenBucket(const Context& context, const std::optional<std::string>& name_space) {
+  S3Config config = *s3_config_;
+  if (name_space) config.prefix = config.prefix.empty() ? *name_space : config.prefix + "/" + *name_space;
+  return OpenStore(context, config, parts_.http);
+}
+
+std::unique_ptr<ObjectStore> Datastore::Decorate(std::unique_ptr<ObjectStore> opened) {
+  if (parts_.decorate_store) opened = parts_.decorate_store(std::move(opened));
+  if (parts_.trace_file) opened = std::make_unique<TraceStore>(std::move(opened), *parts_.trace_file);
+  return opened;
+}
+
+std::unique_ptr<ObjectStore> Datastore::StoreOfNamespace(const Context& context, const std::string& slug) {
+  return std::make_unique<ResolvingStore>(Decorate(OpenBucket(context, slug)));
+}
+
+std::string Datastore::SharedPlace() const {
+  if (!synced()) return settings_.folder.string();
+  return fmt::format("{} {} {}", s3_config_->endpoint, s3_config_->bucket, s3_config_->prefix);
+}
+
 ObjectStore& Datastore::store(const Context& context) {
   if (store_) return *store_;
   std::unique_ptr<ObjectStore> opened;
   if (synced()) {
-    S3Config config = *s3_config_;
-    if (settings_.name_space) {
-      config.prefix = config.prefix.empty() ? *settings_.name_space : config.prefix + "/" + *settings_.name_space;
-    }
-    opened = OpenStore(context, config, parts_.http);
+    opened = OpenBucket(context, settings_.name_space);
   } else {
     RequireFolder();
     files_.CreateFolders(tier_root_);
     opened = std::make_unique<DirectoryStore>(
         DirectoryStoreOptions{.bucket = tier_root_, .prefix = {}, .side_folder = tier_root_ / kSideFolder});
   }
-  if (parts_.decorate_store) opened = parts_.decorate_store(std::move(opened));
-  if (parts_.trace_file) opened = std::make_unique<TraceStore>(std::move(opened), *parts_.trace_file);
+  opened = Decorate(std::move(opened));
   bare_store_ = opened.get();
   store_ = std::make_unique<ResolvingStore>(std::move(opened));
   return *store_;
@@ -255,6 +271,10 @@ PullReport Datastore::PullFolder(const Context& context, const std::string& fold
 
 void Datastore::Hydrate(const Context& context, std::span<const std::string> paths) {
   WithinTimeLimit(context, "download", [&](const Context& limited) { swamp::Hydrate(limited, replica(limited), paths); });
+}
+
+void Datastore::WithinSyncTimeout(const Context& context, std::string_view what, const std::function<void(const Context&)>& work) {
+  WithinTimeLimit(context, what, work);
 }
 
 PushReport Datastore::Push(const Context& context, const PushOptions& request) {

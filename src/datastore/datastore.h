@@ -55,6 +55,10 @@ class Datastore {
   void RequireFolder() const;
   // synced() only.
   Replica& replica(const Context& context);
+  // The bucket's part that belongs to another namespace, for reading only. synced() only.
+  std::unique_ptr<ObjectStore> StoreOfNamespace(const Context& context, const std::string& slug);
+  // Which datastore this is, whatever the namespace. Asks nobody.
+  std::string SharedPlace() const;
 
   // The lock on the whole datastore (of this namespace).
   std::unique_ptr<StoreLock> Lock(const Context& context);
@@ -70,6 +74,8 @@ class Datastore {
   // Brings here what lazy pulls left out (hydrate.h).
   void Hydrate(const Context& context, std::span<const std::string> paths);
   PushReport Push(const Context& context, const PushOptions& request = {});
+  // Other work under the same limit.
+  void WithinSyncTimeout(const Context& context, std::string_view what, const std::function<void(const Context&)>& work);
   void set_sync_timeout(Duration timeout) { settings_.sync_timeout = timeout; }
 
   // "s3://bucket/prefix at https://host", "/folder": for messages.
@@ -77,6 +83,8 @@ class Datastore {
 
  private:
   std::filesystem::path CacheRoot(const Context& context, const Repository& repo);
+  std::unique_ptr<ObjectStore> OpenBucket(const Context& context, const std::optional<std::string>& name_space);
+  std::unique_ptr<ObjectStore> Decorate(std::unique_ptr<ObjectStore> opened);
   template <typename Work>
   auto WithinTimeLimit(const Context& context, std::string_view what, Work work);
 

@@ -38,7 +38,7 @@ struct Listing {
 };
 
 bool IsReserved(const std::string& key) {
-  static const std::set<std::string_view> kKeys = {kLegacyIndexKey, kNamespaceKey, kMetaKey};
+  static const std::set<std::string_view> kKeys = {kLegacyIndexKey, kNamespaceKey, kMetaKey, kCatalogExportKey};
   return kKeys.contains(key) || (key.starts_with(kIndexPrefix) && key.ends_with(".json")) || key.starts_with("_control/");
 }
 

@@ -2,11 +2,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datastore/datastore.h"
 
 namespace swamp {
+
+// What a namespace tells others of its data, so that they need not read it version by version (data/catalog_export.h).
+inline constexpr std::string_view kCatalogExportKey = ".catalog-export.json";
 
 // `.namespace.json` in the scope of a namespace: which repository it belongs to.
 struct NamespaceClaim {

@@ -67,6 +67,7 @@ SyncResult SyncDatastore(const Context& context, Datastore& datastore, const Syn
     const PushReport report = datastore.Push(context, {.walk = true});
     result.files_pushed = report.files_pushed + report.files_removed;
     ThrowConflicts(context, report.conflicts);
+    if (request.publish_catalog) request.publish_catalog(context);
   }
   ThrowIncomplete(result.problems);
   return result;

@@ -16,6 +16,8 @@ struct SyncRequest {
   std::optional<Duration> timeout;
   // Publishes a pending change of the extension lockfile (it lives on a higher floor); says whether there was one.
   std::function<bool(const Context&)> publish_lockfile;
+  // Called when all has been pushed, if given: tells other namespaces what there is now (it lives on a higher floor).
+  std::function<void(const Context&)> publish_catalog;
 };
 
 struct SyncResult {

@@ -15,15 +15,12 @@ constexpr std::array<std::string_view, 11> kTierFolders = {
     "auto-definitions", "definitions-evaluated", "workflows-evaluated", "config", "data", "outputs",
     "workflow-runs",    "audit",                 "telemetry",           "logs",   "files"};
 
-constexpr std::string_view kCatalogExport = ".catalog-export.json";
-
 std::string_view NameOf(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 bool StaysLocal(std::string_view path) {
-  if (path == kCatalogExport) return false;
   const std::string_view top = TopFolderOf(path);
   if (std::find(kTierFolders.begin(), kTierFolders.end(), top) == kTierFolders.end()) return true;
   if (top.size() == path.size()) return true;  // a file that is called like a folder
@@ -61,7 +58,6 @@ std::string_view TopFolderOf(std::string_view path) { return path.substr(0, path
 PathClass ClassOf(std::string_view path) {
   if (StaysLocal(path)) return PathClass::kLocal;
   if (path == kLockfilePath) return PathClass::kLockfile;
-  if (path == kCatalogExport) return PathClass::kDerived;
   const std::string_view top = TopFolderOf(path);
   if (top == "data") return IsMarker(path) ? PathClass::kMarker : PathClass::kImmutable;
   if (top == "outputs" || top == "workflow-runs") return PathClass::kRecord;

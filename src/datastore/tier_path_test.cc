@@ -17,7 +17,7 @@ TEST(ClassOf, GivesEachPathItsRule) {
       {"outputs/command/shell/execute/x.yaml", PathClass::kRecord},
       {"workflow-runs/id/workflow-run-x.yaml", PathClass::kRecord},
       {"definitions-evaluated/command/shell/m1.yaml", PathClass::kDerived},
-      {".catalog-export.json", PathClass::kDerived},
+      {".catalog-export.json", PathClass::kLocal},
       {"audit/vault-audit-2026-12-01.jsonl", PathClass::kSegment},
       {"data/_catalog.db", PathClass::kLocal},
       {"data/_catalog.db-wal", PathClass::kLocal},

@@ -98,13 +98,13 @@ class PathChecker {
       return fmt::format("{} is not known{}", path[0], DidYouMean(path[0], KnownVariables()));
     }
     if (path[0] != "model" || path.size() < 2) return std::nullopt;
+    if (path[1].find(':') != std::string::npos) return OtherProblem(path);
     const auto found = definitions_.Find(path[1]);
     if (!found) {
       return fmt::format("there is no model {}{}", Printable(path[1], 80), DidYouMean(path[1], definitions_.Names()));
     }
     if (path.size() < 3) return std::nullopt;
-    static const std::vector<std::string> kFields = {"input", "definition", "resource", "file", "execution"};
-    if (!Contains(kFields, path[2])) return NoSuch("a model", path[2], kFields);
+    if (!Contains(ModelFields(), path[2])) return NoSuch("a model", path[2], ModelFields());
     const ModelType* type = types_.Find(found->definition.type);
     if (path[2] == "input" || path[2] == "definition") return DefinitionProblem(found->definition, type, path);
     if (type == nullptr || path[2] == "execution") return std::nullopt;
@@ -112,6 +112,17 @@ class PathChecker {
   }
 
  private:
+  static const std::vector<std::string>& ModelFields() {
+    static const std::vector<std::string> fields = {"input", "definition", "resource", "file", "execution"};
+    return fields;
+  }
+
+  // Of "ns:name" and "*:name": what that namespace has is known when it is asked.
+  static std::optional<std::string> OtherProblem(const std::vector<std::string>& path) {
+    if (path.size() < 3 || Contains(ModelFields(), path[2])) return std::nullopt;
+    return NoSuch("a model", path[2], ModelFields());
+  }
+
   static std::string NoSuch(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
     return fmt::format("{} has no {}; it has {}", what, Printable(name, 80), known.empty() ? "none" : Join(known, ", "));
   }

@@ -215,11 +215,31 @@ class ModelEvaluator::Impl : public std::enable_shared_from_this<Impl> {
     std::shared_ptr<const Subject> subject_;
   };
 
+  // model["ns:name"], model["*:name"]: of other namespaces only data is known here.
+  class OtherModelMap final : public LazyMap {
+   public:
+    OtherModelMap(std::shared_ptr<Impl> impl, std::string name) : impl_(std::move(impl)), name_(std::move(name)) {}
+    std::optional<LazyValue> Get(const std::string& key, EvaluationPass) const override {
+      const ExpressionHost& host = impl_->host_;
+      if (key == "resource" && host.model_resources) return host.model_resources(name_);
+      if (key == "file" && host.model_files) return host.model_files(name_);
+      throw UserError("expression_failed",
+                      fmt::format("model[\"{}\"].{} is not available: of a model in another namespace, resource and file are", name_, key));
+    }
+
+   private:
+    std::shared_ptr<Impl> impl_;
+    std::string name_;
+  };
+
   class ModelsMap final : public LazyMap {
    public:
     explicit ModelsMap(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
     std::optional<LazyValue> Get(const std::string& name, EvaluationPass) const override {
-      const auto subject = impl_->FindModel(name);
+      const std::size_t colon = name.find(':');  // no model's own name has one
+      const bool own = colon == std::string::npos || (colon > 0 && name.substr(0, colon) == impl_->host_.name_space);
+      if (!own) return LazyValue(std::make_shared<const OtherModelMap>(impl_, name));
+      const auto subject = impl_->FindModel(colon == std::string::npos ? name : name.substr(colon + 1));
       if (subject == nullptr) return std::nullopt;
       return LazyValue(std::make_shared<const ModelMap>(impl_, subject));
     }

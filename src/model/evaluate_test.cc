@@ -365,6 +365,8 @@ TEST_F(EvaluateTest, ExpressionsAreCheckedByWhatTheyName) {
   g: ${{ input.x }}
   h: ${{ data.lastest('db', 'state') }}
   i: "{{ inputs.x }} ${inputs.y} ${HOME} {{ .Name }} ${{ inputs.z }}"
+  j: ${{ model["infra:web"].resorce.x.y }}
+  also: ${{ model["infra:web"].resource.x.y.version + model["*:web"].file.x.y.size }}
   ok: ${{ data.query('name == \"x\"').size() + steps.a.status.size() + model.db.resource.state.x.attributes.size + data.findBySpec(self.name, 'y').filter(r, r.version > 1).size() }}
 )");
   const auto problems = ProblemsOf(Validate("m"), "Expression paths");
@@ -381,7 +383,8 @@ TEST_F(EvaluateTest, ExpressionsAreCheckedByWhatTheyName) {
   one("h", "data.lastest");
   one("i", "${{ inputs.x }}");
   one("i", "${{ inputs.y }}");
-  EXPECT_THAT(problems, SizeIs(10)) << ::testing::PrintToString(problems);
+  one("j", "a model has no resorce");
+  EXPECT_THAT(problems, SizeIs(11)) << ::testing::PrintToString(problems);
 }
 
 TEST_F(EvaluateTest, EnvIsAWarningAndGoodDefinitionsPass) {

@@ -416,6 +416,9 @@ class ExpressionEvaluator::Impl {
       return cel::Value::Of(static_cast<const cel::List*>(arena.New<RecordList>(
           value, [this](const Json& record, cel::Arena& to) { return Show(record, to); })));
     }
+    // What another namespace's record calls a secret is in a vault of theirs: here a vault of that name would be another.
+    const std::string of = value.is_object() ? StringMember(value, "namespace").value_or("") : "";
+    if (!of.empty() && of != host_.name_space) return cel::FromJson(value, arena);
     const auto map = WithSecrets(value, [this](const std::string& reference) {
       const auto expressions = FindExpressions(reference);
       const PreparedCode prepared = PrepareCode(expressions.front().code);

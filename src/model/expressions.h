@@ -52,7 +52,9 @@ struct ExpressionHost {
   std::function<Json(const std::string& predicate, const std::optional<std::string>& select)> data_query;
   std::function<std::optional<std::string>(const std::string& model, const std::string& spec)> file_contents;
   std::function<Json()> workers_connected;
-  // model.<m>.resource, .file, .execution by the model's id; nothing: none there.
+  // This repository's own namespace; empty: none. In front of a model's name ("infra:web") it changes nothing.
+  std::string name_space;
+  // model.<m>.resource, .file, .execution by the model's id (or "ns:name", "*:name": not for execution); nothing: none there.
   std::function<std::optional<LazyValue>(const std::string& model_id)> model_resources;
   std::function<std::optional<LazyValue>(const std::string& model_id)> model_files;
   std::function<std::optional<LazyValue>(const std::string& model_id)> model_execution;

@@ -74,7 +74,7 @@ bool StoredReports::Fits(const StoredReport& report, const StoredReportFilter& f
 }
 
 std::vector<StoredReport> StoredReports::Search(const StoredReportFilter& filter) {
-  DataQuery query{.predicate = R"(dataType == "report" && contentType == "text/markdown")"};
+  DataQuery query{.predicate = R"(dataType == "report" && contentType == "text/markdown")", .own_only = true};
   if (filter.version) query.predicate += fmt::format(" && version == {}", *filter.version);
   std::string model_id = filter.model;
   if (!filter.model.empty()) {

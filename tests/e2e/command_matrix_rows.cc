@@ -125,6 +125,7 @@ Rows Datastores() {
       {"datastore namespace unset", {}, {}, {}, nullptr, true, 1},    // there is none
       {"datastore namespace migrate", {}, {}, {}, nullptr, true, 1},  // likewise
       {"datastore namespace list", {}},
+      {"datastore catalog pull", {"--namespaces", "nosuch"}, {}, {}, nullptr, false, 1},  // catalog_pull_test.cc has the rest
       {"datastore compact", {}},
       {"datastore migrate-index", {}},
       {"doctor datastores", {}},
