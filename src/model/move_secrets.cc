@@ -52,6 +52,23 @@ std::vector<Literal> LiteralsOf(const ModelType& type, const Definition& definit
   return literals;
 }
 
+// Whether `now` is `before` with no more changed than one value, which became `expression`. A document with anchors, say, can
+// only be written anew, and would lose its comments.
+bool IsEditInPlace(std::string_view before, std::string_view now, const Literal& literal, const std::string& expression) {
+  constexpr std::size_t kQuotes = 4;  // and a line end
+  const auto shorter = std::min(before.size(), now.size());
+  std::size_t same = 0;
+  while (same < shorter && before[same] == now[same]) ++same;
+  before.remove_prefix(same);
+  now.remove_prefix(same);
+  while (!before.empty() && !now.empty() && before.back() == now.back()) {
+    before.remove_suffix(1);
+    now.remove_suffix(1);
+  }
+  const bool took_comment = before.find('#') != std::string_view::npos && literal.value.text().find('#') == std::string::npos;
+  return now.size() <= expression.size() + kQuotes && !took_comment;
+}
+
 // The document with expressions in place of the literals, and nothing else changed.
 std::string Rewritten(const StoredDefinition& stored, const std::vector<Literal>& literals, const std::string& vault,
                       const std::vector<MovedSecret>& secrets) {
@@ -59,7 +76,11 @@ std::string Rewritten(const StoredDefinition& stored, const std::vector<Literal>
   Json wanted = ParseYaml(text, stored.document.path);
   for (std::size_t i = 0; i < literals.size(); ++i) {
     const std::string expression = VaultExpression(vault, secrets[i].key);
-    text = SetYamlKey(text, literals[i].keys, expression, YamlQuotes::kDouble);
+    std::string next = SetYamlKey(text, literals[i].keys, expression, YamlQuotes::kDouble);
+    if (!IsEditInPlace(text, next, literals[i], expression)) {
+      throw Unmovable(literals[i].path, "is written in a way that can't be changed alone (an anchor?)");
+    }
+    text = std::move(next);
     Json* at = &wanted;
     for (const std::string& key : literals[i].keys) at = &(*at)[key];
     *at = expression;
