@@ -11,7 +11,7 @@ class Session;
 // What each check of `swamp doctor` finds, changing nothing. The document's `overallStatus` is "pass", "warn" or "fail".
 Rendered DoctorDatastores(Session& session);
 Rendered DoctorExtensions(Session& session);
-Rendered DoctorSecrets(Session& session);    // doctor_vaults.cc
+Rendered DoctorSecrets(Session& session);
 Rendered DoctorVaults(Session& session);
 Rendered DoctorWorkflows(Session& session);  // doctor_extensions.cc
 

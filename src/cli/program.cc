@@ -62,6 +62,7 @@ int RunProgram(const std::vector<std::string>& arguments, const ProgramHooks& ho
   CurlHttpClient http;
   ModelTypes types;
   types.Add(ShellModelType());
+  if (hooks.add_types) hooks.add_types(types);
   const Reports reports = BuiltInReports();
   Session session({world, http, cancellation, output, types, reports, kProgramVersion, kProgramRevision, hooks});
   return RunCommandLine(session, arguments);

@@ -10,6 +10,8 @@
 
 namespace swamp {
 
+class ModelTypes;
+
 // What a test program changes in the wiring; the real one changes nothing.
 struct ProgramHooks {
   // Wraps the datastore's store, below the retries.
@@ -18,6 +20,8 @@ struct ProgramHooks {
   bool use_locks = true;
   // How far this machine's clock is off.
   Duration clock_offset{0};
+  // Adds types of models.
+  std::function<void(ModelTypes&)> add_types;
 };
 
 // The whole program: builds the world, runs one command line, returns the exit code.

@@ -36,20 +36,20 @@ JsonType* At(JsonType& value, const std::vector<std::string>& path) {
   return at;
 }
 
-std::vector<std::vector<std::string>> LiteralPaths(const ModelType& type, const Json& arguments) {
+}  // namespace
+
+std::vector<std::vector<std::string>> LiteralSecretPaths(const ModelType& type, const Json& global_arguments) {
   std::vector<std::vector<std::string>> literal;
   for (std::vector<std::string>& path : SensitivePaths(type.global_arguments)) {
-    const Json* const value = At(arguments, path);
+    const Json* const value = At(global_arguments, path);
     if (value != nullptr && HoldsLiteral(*value)) literal.push_back(std::move(path));
   }
   return literal;
 }
 
-}  // namespace
-
 std::vector<std::string> LiteralSecrets(const ModelType& type, const Json& global_arguments) {
   std::vector<std::string> places;
-  for (const auto& path : LiteralPaths(type, global_arguments)) places.push_back("globalArguments." + Join(path, "."));
+  for (const auto& path : LiteralSecretPaths(type, global_arguments)) places.push_back("globalArguments." + Join(path, "."));
   return places;
 }
 
@@ -63,7 +63,7 @@ void CheckLiteralSecrets(const ModelType& type, const Json& global_arguments) {
 }
 
 Json WithoutLiteralSecrets(const ModelType& type, Json global_arguments) {
-  for (const auto& path : LiteralPaths(type, global_arguments)) *At(global_arguments, path) = "***";
+  for (const auto& path : LiteralSecretPaths(type, global_arguments)) *At(global_arguments, path) = "***";
   return global_arguments;
 }
 

@@ -11,6 +11,9 @@ namespace swamp {
 // "globalArguments.password". Null and blank texts are nothing.
 std::vector<std::string> LiteralSecrets(const ModelType& type, const Json& global_arguments);
 
+// The same as the keys that lead there from the arguments: {"password"}.
+std::vector<std::vector<std::string>> LiteralSecretPaths(const ModelType& type, const Json& global_arguments);
+
 // What every save of a definition has to pass. Throws UserError literal_sensitive_global_arg with all places.
 void CheckLiteralSecrets(const ModelType& type, const Json& global_arguments);
 

@@ -133,6 +133,53 @@ Secrets::Change Secrets::Put(const PutRequest& request) {
   return change;
 }
 
+VaultConfig Secrets::RequireForDeposits(const std::string& vault) {
+  RequireUserVault(vault);
+  Opened opened;
+  try {
+    opened = OpenForReading(vault);
+  } catch (const UserError& error) {
+    if (error.code() != "vault_not_found") throw;
+    config_.Refresh(context_);  // a peer may have created it
+    opened = OpenForReading(vault);
+  }
+  RequireUserVault(opened.vault().name);
+  Require(opened.vault(), *opened.provider, VaultAbility::kPut, "putting secrets");
+  Require(opened.vault(), *opened.provider, VaultAbility::kList, "listing secrets");
+  return opened.vault();
+}
+
+Secrets::Deposit Secrets::PutAside(const std::string& vault, const std::string& key, const std::string& value,
+                                   const std::string& caller_context) {
+  CheckSecretKey(key);
+  const Opened opened = OpenForChange(vault);
+  VaultProvider& provider = *opened.provider;
+  Require(opened.vault(), provider, VaultAbility::kPut, "putting secrets");
+  Require(opened.vault(), provider, VaultAbility::kList, "listing secrets");
+  const auto holds = [&](const std::string& name) {
+    const auto found = provider.Get(name);
+    const WipedString there(found.value_or(""));
+    return found && there.text() == value;
+  };
+  const std::vector<std::string> taken = provider.List();
+  Deposit deposit{opened.vault(), key};
+  for (int n = 2; std::find(taken.begin(), taken.end(), deposit.key) != taken.end(); ++n) {
+    if (holds(deposit.key)) {
+      Record(VaultAction::kGet, opened.vault(), deposit.key, caller_context);
+      return deposit;
+    }
+    deposit.key = fmt::format("{}-{}", key, n);
+  }
+  CheckSecretKey(deposit.key);
+  provider.Put(deposit.key, value, {});
+  Record(VaultAction::kPut, opened.vault(), deposit.key, caller_context);
+  if (holds(deposit.key)) return deposit;
+  throw UserError("deposit_unverified",
+                  fmt::format("the secret {} reads otherwise from the vault {} than it was written there", deposit.key,
+                              opened.vault().name),
+                  opened.vault().type == "command" ? "Does its get print the value as it is? `raw: true` keeps line ends." : "");
+}
+
 Secrets::Value Secrets::Read(const std::string& vault, const std::string& key, const std::string& caller_context) {
   CheckSecretKey(key);
   const Opened opened = OpenForReading(vault);

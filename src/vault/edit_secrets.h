@@ -52,6 +52,18 @@ class Secrets {
   // Throws already_exists.
   Change Put(const PutRequest& request);
 
+  // The vault, if values can be deposited there: it can be changed, and tells what it holds.
+  VaultConfig RequireForDeposits(const std::string& vault);
+  struct Deposit {
+    VaultConfig vault;
+    std::string key;
+  };
+  // Stores a value under `key`, or under the first of "<key>-2", "<key>-3", ... that is free or holds this very value
+  // already (somebody was killed half-way): nothing is overwritten. When this returns, the value has been read back.
+  // Throws deposit_unverified.
+  Deposit PutAside(const std::string& vault, const std::string& key, const std::string& value,
+                   const std::string& caller_context);
+
   struct Value {
     VaultConfig vault;
     std::string value;

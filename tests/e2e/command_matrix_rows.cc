@@ -275,6 +275,7 @@ Rows Others() {
        {},
        [](MatrixWorld& world) { std::filesystem::remove_all(world.stale.folder() / ".swamp/config/pulled-extensions/@acme/start"); }},
       {"doctor secrets", {}},
+      {"doctor secrets", {"--fix", "--vault", "safe", "-y"}},  // there is nothing to move
       {"doctor vaults", {}},
       {"doctor workflows", {}},
       {"version", {}},

@@ -5,11 +5,13 @@
 //   SWAMP_TEST_KILL      "<n>:before" or "<n>:after": SIGKILL at store call number n, from 0
 //   SWAMP_TEST_NO_LOCKS  "1": every lock is free
 //   SWAMP_TEST_CLOCK_OFFSET_MS  how far this machine's clock is off
+//   SWAMP_TEST_TYPES     "1": the type test/account is there, whose global arguments password, tls.key and pin are sensitive
 
 #include <csignal>
 #include <cstdlib>
 
 #include "cli/program.h"
+#include "model/model_types.h"
 #include "objectstore/fault_store.h"
 #include "util/json.h"
 
@@ -86,6 +88,22 @@ std::unique_ptr<ObjectStore> Decorate(std::unique_ptr<ObjectStore> store) {
   return store;
 }
 
+void AddTypes(ModelTypes& types) {
+  if (Variable("SWAMP_TEST_TYPES") != "1") return;
+  const auto secret = [](const char* type) { return Json{{"type", type}, {"sensitive", true}}; };
+  ModelType account{.name = "test/account", .version = "2026.01.01.1"};
+  account.global_arguments = {
+      {"type", "object"},
+      {"properties",
+       {{"user", {{"type", "string"}}},
+        {"password", secret("string")},
+        {"pin", secret("integer")},
+        {"tls", {{"type", "object"}, {"properties", {{"key", secret("string")}}}}}}},
+      {"additionalProperties", false}};
+  account.methods.push_back({.name = "sync", .description = "", .arguments = {{"type", "object"}}, .execute = [](const MethodCall&) {}});
+  types.Add(std::move(account));
+}
+
 }  // namespace
 }  // namespace swamp
 
@@ -94,5 +112,6 @@ int main(int argc, char** argv) {
   return swamp::RunProgram({argv + 1, argv + argc},
                            {.decorate_store = swamp::Decorate,
                             .use_locks = swamp::Variable("SWAMP_TEST_NO_LOCKS") != "1",
-                            .clock_offset = swamp::Duration(offset.empty() ? 0 : std::stoll(offset))});
+                            .clock_offset = swamp::Duration(offset.empty() ? 0 : std::stoll(offset)),
+                            .add_types = swamp::AddTypes});
 }
