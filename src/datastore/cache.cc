@@ -183,7 +183,10 @@ void Cache::Disown(const std::string& path, const std::string& sha256) {
     if (const auto row = state_->FindDirty(path)) nothing_of_ours.handled = {*row};
     state_->Settle(nothing_of_ours);
   }
-  // A pull passes over what it believes to have seen already.
+  LookAgain(path);
+}
+
+void Cache::LookAgain(const std::string& path) {
   state_->SetValue(state_key::kShardPrefix + PartitionOf(path), "");
   state_->SetValue(state_key::kPulledAll, "");
   for (const auto& [key, etag] : state_->ValuesWithPrefix(state_key::kPulledPartPrefix)) {

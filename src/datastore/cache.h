@@ -96,6 +96,8 @@ class Cache {
   // elsewhere. What of it had got into the bucket is removed by the next push, and the next pull brings what is there.
   // `sha256`: of that file, so that nothing of the peer's is removed. Needs the lock.
   void Disown(const std::string& path, const std::string& sha256);
+  // The next pull takes nothing for seen of what the path's shard says.
+  void LookAgain(const std::string& path);
 
   // The highest version that a data name ever had, kept when its `latest` marker is removed or goes back, so that no
   // number is used twice. 0: nothing is known.

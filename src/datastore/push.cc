@@ -473,6 +473,9 @@ class Pusher {
         Base same = *candidate.base;
         same.entry = base.entry;
         announced_.set.push_back(std::move(same));
+      } else if (!gone) {
+        // A process that died may have taken away what was here; and a pull passes over what it has seen already.
+        cache_.LookAgain(candidate.path);
       }
     } else if (gone && outcome.etag.value.empty()) {
       announced_.forget.push_back(candidate.path);

@@ -327,6 +327,18 @@ TEST_P(SyncEngine, AMarkerOfVersionsThatAPeerHasRemovedGoesToo) {
   EXPECT_FALSE(t.c->Read(folder + "latest"));
 }
 
+TEST_P(SyncEngine, WhoDiesBetweenTakingOursAsideAndBringingTheirsGetsTheirsLater) {
+  t.c->Write(kDoc, "ours");
+  t.a->Write(kDoc, "theirs");
+  t.a->Push();
+  t.c->Pull();
+  std::filesystem::remove(t.c->root / kDoc);
+  t.c->Reopen();
+  t.c->Push();
+  t.c->Pull();
+  EXPECT_EQ(t.c->Read(kDoc), "theirs");
+}
+
 TEST_P(SyncEngine, APullOvertakenBetweenAnObjectAndItsEntryFetchesTheNewerOneNextTime) {
   constexpr const char* kRecord = "outputs/command/shell/execute/r.yaml";
   t.a->Write(kRecord, "step: 1\n");

@@ -413,9 +413,10 @@ TEST_F(LocalRuns, CI15_ReadingDoesNotWaitForARun) {
   a.Do({"vault", "create", "local_encryption", "v"});
   a.RunWithInput({"vault", "put", "v", "k"}, "value");
   a.Do(RunOf("m1", "true"));
-  const Signpost post(a.folder());
-  a.Do(RunOf("m1", post.Reached() + "; " + post.Reached()), {.started = [&](pid_t) {
-         post.Wait();
+  const Signpost running(a.folder());
+  const Signpost asked(a.folder() / ".swamp");
+  a.Do(RunOf("m1", running.Reached() + "; " + asked.Reached()), {.started = [&](pid_t) {
+         running.Wait();
          a.Do({"model", "get", "m1"});
          a.Do({"model", "create", "command/shell", "m2"});
          a.Do({"data", "get", "m1", "result"});
@@ -426,7 +427,7 @@ TEST_F(LocalRuns, CI15_ReadingDoesNotWaitForARun) {
          a.Do({"vault", "read-secret", "v", "k", "-f"});
          a.Do({"datastore", "lock", "status"});
          EXPECT_EQ(NewestOutput()["status"], "running");  // all that time
-         post.Wait();
+         asked.Wait();
        }});
 }
 
